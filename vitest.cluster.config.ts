@@ -1,12 +1,18 @@
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
 
-/** What needs the room of the cluster's machine for itself, since pods of a higher priority would take that of its scripts. It runs when others have ended. */
+/**
+ * What needs the room of the cluster's machine for itself, since pods of a higher priority would take that of its
+ * scripts. It runs when others have ended.
+ */
 const SMALL = ["test/cluster/dev-profile.test.ts"];
 /** What takes the room of the cluster's machine, or stops parts of the cluster: it runs when all else has ended. */
 const ALONE = ["test/cluster/faults.test.ts"];
 
-/** Tests of a real cluster, run by test/cluster/run-cluster-tests.ts. Beside those written for it: those of pods, which the tests of an imitation have too. */
+/**
+ * Tests of a real cluster, run by test/cluster/run-cluster-tests.ts. Beside those written for it: those of pods, which
+ * the tests of an imitation have too.
+ */
 export default defineConfig({
   test: {
     reporters: ["default", new ClosingLineReporter()],

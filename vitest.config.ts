@@ -9,7 +9,10 @@ import { TestOrder } from "./test/run/test-order.ts";
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 /** Tests of `npm run test:cluster` and `npm run test:observability` have a configuration of their own. */
 const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**", "test/compose/**", "test/observability/**"];
-/** Whether a test fakes the clock: deadlines that its process counts by that clock would come late once the real one is back. */
+/**
+ * Whether a test fakes the clock: deadlines that its process counts by that clock would come late once the real one is
+ * back.
+ */
 const fakesClock = (file: string): boolean =>
   /useFakeTimers\(\)|toFake: \[[^\]]*"performance"/.test(readFileSync(join(import.meta.dirname, file), "utf8"));
 /** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */

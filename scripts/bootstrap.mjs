@@ -1,7 +1,8 @@
 /**
- * Makes the checkout ready to run and prints, for scripts/with-tools, what belongs in front of PATH. Plain JavaScript, since
- * it runs on whatever Node the machine has (20 or newer). Nothing is installed outside the project's own folder; all words
- * for people go to stderr; exit 2 says in one line what is missing. A second run only reads: no lock, no child process.
+ * Makes the checkout ready to run and prints, for scripts/with-tools, what belongs in front of PATH. Plain JavaScript,
+ * since it runs on whatever Node the machine has (20 or newer). Nothing is installed outside the project's own folder;
+ * all words for people go to stderr; exit 2 says in one line what is missing. A second run only reads: no lock, no
+ * child process.
  */
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,6 +1,6 @@
 /**
- * Builds the library that other programs install, and looks at it as a registry's users would: `dist/npm/rockbot`, and beside it the
- * tarball, which `npm install` takes. Exit 1 if publint or Are The Types Wrong find anything.
+ * Builds the library that other programs install, and looks at it as a registry's users would: `dist/npm/rockbot`, and
+ * beside it the tarball, which `npm install` takes. Exit 1 if publint or Are The Types Wrong find anything.
  */
 import { dirname } from "node:path";
 import { buildLibrary } from "./library/build-library.ts";

@@ -1,6 +1,7 @@
 /**
- * Bundles one service of the list, or each of them, into files that run with no node_modules: `scripts/bundle.ts web-tools` makes
- * `dist/web-tools/main.mjs`, and beside it `sbom.cdx.json`, the bill of materials, and `licences.txt`, the texts of all packages that are inside. `cli` is the command. `--system FILE` names what an image has besides.
+ * Bundles one service of the list, or each of them, into files that run with no node_modules: `scripts/bundle.ts
+ * web-tools` makes `dist/web-tools/main.mjs`, and beside it `sbom.cdx.json`, the bill of materials, and `licences.txt`,
+ * the texts of all packages that are inside. `cli` is the command. `--system FILE` names what an image has besides.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

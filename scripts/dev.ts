@@ -1,6 +1,7 @@
 /**
- * `npm run dev -- OPTIONS`: `rockbot up` with these options, started again at each change of a source, a schema or the file of `--config`. Running calls
- * have 2 seconds to end, or SHUTDOWN_GRACE_MS; the rest end in a typed error. Policies and files of MCP servers are read again without a restart.
+ * `npm run dev -- OPTIONS`: `rockbot up` with these options, started again at each change of a source, a schema or the
+ * file of `--config`. Running calls have 2 seconds to end, or SHUTDOWN_GRACE_MS; the rest end in a typed error.
+ * Policies and files of MCP servers are read again without a restart.
  */
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";

@@ -1,9 +1,10 @@
 /**
- * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with `services/settings.yaml`: TypeScript types, standalone
- * validators, the catalogue of messages and tools, the AsyncAPI document, each service's config module, or that of
- * another file it reads (`services/NAME/servers.schema.yaml`), and the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that are handed to others, modules with their text;
- * from all of these and from the code, the pages of docs/reference, whose prose is in `generate/pages`.
- * `--check` writes nothing and fails when a committed file differs.
+ * Generates, from `packages/contracts/schema/*.yaml` and `services/NAME/config.schema.yaml` with
+ * `services/settings.yaml`: TypeScript types, standalone validators, the catalogue of messages and tools, the AsyncAPI
+ * document, each service's config module, or that of another file it reads (`services/NAME/servers.schema.yaml`), and
+ * the policy's; the schema of the chart's values, from `helm/values.schema.yaml` too; from the programs that are handed
+ * to others, modules with their text; from all of these and from the code, the pages of docs/reference, whose prose is
+ * in `generate/pages`. `--check` writes nothing and fails when a committed file differs.
  */
 import { globSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
@@ -95,7 +96,9 @@ if (isCheck && stale.length > 0) {
 }
 console.error(isCheck ? `${count} generated files are fresh` : `${count} files generated, ${stale.length} changed`);
 
-/** Runs one step; a fault of the schema that the checks before have not found ends it with the schema's file in words. */
+/**
+ * Runs one step; a fault of the schema that the checks before have not found ends it with the schema's file in words.
+ */
 async function make(file: string, step: () => Promise<void>): Promise<void> {
   await step().catch((error: Error) => {
     console.error(`Cannot generate: ${file}: ${error.message}`);

@@ -1,7 +1,8 @@
 /**
- * Builds the images of all services, or of those named: `scripts/images.ts [--registry PREFIX] [--tag TAG] [--node-image IMAGE] [--python-image IMAGE]
- * [--no-cache] [SERVICE...]`. `cli` and `sandbox` are images, too. `dist/images` then holds each image's bill of materials and provenance, and
- * `images.json` with the hashes of their layers. `--release` refuses to build what cannot be built again: exit 1 with all faults.
+ * Builds the images of all services, or of those named: `scripts/images.ts [--registry PREFIX] [--tag TAG]
+ * [--node-image IMAGE] [--python-image IMAGE] [--no-cache] [SERVICE...]`. `cli` and `sandbox` are images, too.
+ * `dist/images` then holds each image's bill of materials and provenance, and `images.json` with the hashes of their
+ * layers. `--release` refuses to build what cannot be built again: exit 1 with all faults.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

@@ -1,7 +1,8 @@
 /**
- * Writes test/deployment/render/schemas anew: the schemas of what the chart renders, without their descriptions. Not part of `npm run generate`, as what it reads
- * comes from elsewhere: `scripts/kubernetes-schemas.ts SCHEMAS CRD…`. SCHEMAS is the folder `kubernetes-json-schema` of the Python package
- * kubernetes-validate. Each CRD is a file that defines a custom resource, of the module that has it.
+ * Writes test/deployment/render/schemas anew: the schemas of what the chart renders, without their descriptions. Not
+ * part of `npm run generate`, as what it reads comes from elsewhere: `scripts/kubernetes-schemas.ts SCHEMAS CRD…`.
+ * SCHEMAS is the folder `kubernetes-json-schema` of the Python package kubernetes-validate. Each CRD is a file that
+ * defines a custom resource, of the module that has it.
  */
 import { globSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";

@@ -1,6 +1,7 @@
 /**
- * Counts how the repository is built, or another checkout of it, such as one of an earlier commit in which `./rockbot --version` has installed
- * what it imports: `scripts/measure-house.ts [--long] [FOLDER]`; a table on stdout. `--long` lists the long functions, and the crowded folders.
+ * Counts how the repository is built, or another checkout of it, such as one of an earlier commit in which `./rockbot
+ * --version` has installed what it imports: `scripts/measure-house.ts [--long] [FOLDER]`; a table on stdout. `--long`
+ * lists the long functions, and the crowded folders.
  */
 import { globSync } from "node:fs";
 import { dirname, resolve } from "node:path";

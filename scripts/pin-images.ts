@@ -1,4 +1,7 @@
-/** Writes into docker/images.env the digest that each image has in its registry now. Docker asks the registry; nothing is pulled. */
+/**
+ * Writes into docker/images.env the digest that each image has in its registry now. Docker asks the registry; nothing
+ * is pulled.
+ */
 import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runTool } from "./check/run-tool.ts";

@@ -1,6 +1,7 @@
 /**
- * Writes docs/images/terminal.svg: runs the commands of the README in two terminals, against a `rockbot up` of this folder, and draws what they
- * print. Needs Linux, a free port 8480, and a machine on which scripts run (`rockbot doctor`). Nothing in the picture is made up; pauses are cut.
+ * Writes docs/images/terminal.svg: runs the commands of the README in two terminals, against a `rockbot up` of this
+ * folder, and draws what they print. Needs Linux, a free port 8480, and a machine on which scripts run (`rockbot
+ * doctor`). Nothing in the picture is made up; pauses are cut.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";

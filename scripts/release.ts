@@ -1,7 +1,8 @@
 /**
- * Publishes the library to npm, with a provenance that says from which commit and by which pipeline it was built. Dry by default:
- * `npm run release` builds, checks, and says what would be published and what stands in the way. `npm run release -- --publish` publishes, from
- * a pipeline of GitHub or GitLab that gives out identity tokens. Exit 1 if it may not be published.
+ * Publishes the library to npm, with a provenance that says from which commit and by which pipeline it was built. Dry
+ * by default: `npm run release` builds, checks, and says what would be published and what stands in the way. `npm run
+ * release -- --publish` publishes, from a pipeline of GitHub or GitLab that gives out identity tokens. Exit 1 if it may
+ * not be published.
  */
 import { dirname } from "node:path";
 import { parseArgs } from "node:util";

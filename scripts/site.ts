@@ -1,6 +1,7 @@
 /**
- * Builds the documents as a static site into dist/site, and fails on a link that leads nowhere: `npm run site`. `SITE_REPOSITORY_URL` is where
- * links to source files lead. What it needs is installed into scripts/site, apart from all else.
+ * Builds the documents as a static site into dist/site, and fails on a link that leads nowhere: `npm run site`.
+ * `SITE_REPOSITORY_URL` is where links to source files lead. What it needs is installed into scripts/site, apart from
+ * all else.
  */
 import { spawnSync } from "node:child_process";
 import { dirname, join } from "node:path";

@@ -268,7 +268,10 @@ async function makeFolder(): Promise<{ readonly path: string } & AsyncDisposable
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** A checkout with nothing set up that asks for Node 99, and for pnpm 12, on a machine whose npm and pnpm are these shell scripts. */
+/**
+ * A checkout with nothing set up that asks for Node 99, and for pnpm 12, on a machine whose npm and pnpm are these
+ * shell scripts.
+ */
 async function makeCheckout({
   npm,
   pnpm,

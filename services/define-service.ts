@@ -19,7 +19,10 @@ import type { OpenClaims, ToolCaller } from "@rockbot/tools";
 import type { TaskStore } from "./gateway/src/a2a/store/task-store.ts";
 import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
 
-/** What a service remembers: `audit` in a file, `data` in the folder of its setting `dataDirectory`, all else in Redis, under the keys that its user there may reach. */
+/**
+ * What a service remembers: `audit` in a file, `data` in the folder of its setting `dataDirectory`, all else in Redis,
+ * under the keys that its user there may reach.
+ */
 export const stateKeys = {
   audit: undefined,
   data: undefined,
@@ -46,7 +49,10 @@ export const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous
 export const redisKeys = (service: BusService | Server): string[] =>
   service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : [];
 
-/** The key of a service's settings in a file that several services share, and in the chart's values: `webTools` of `web-tools`. */
+/**
+ * The key of a service's settings in a file that several services share, and in the chart's values: `webTools` of
+ * `web-tools`.
+ */
 export const settingsKey = (name: string): string =>
   name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
 
@@ -74,7 +80,9 @@ export interface SettingsModule<Config> {
   checkFiles?(config: Readonly<Config>, env: Env): void;
 }
 
-/** A service that is started. Disposal drains: it takes no more work and waits for what runs, at most `shutdownGraceMs`. */
+/**
+ * A service that is started. Disposal drains: it takes no more work and waits for what runs, at most `shutdownGraceMs`.
+ */
 export interface RunningService extends AsyncDisposable {
   /** The tools that it does not offer here, and what is missing for each. */
   readonly off?: readonly { readonly tool: string; readonly reason: string }[];
@@ -95,7 +103,10 @@ export interface StartParts<Config> {
   readonly signal: AbortSignal;
 }
 
-/** What a service on the bus is started with: of what it remembers, the state that its entry names. Without Redis each instance remembers by itself. */
+/**
+ * What a service on the bus is started with: of what it remembers, the state that its entry names. Without Redis each
+ * instance remembers by itself.
+ */
 export interface BusStartParts<Config> extends StartParts<Config> {
   readonly bus: Bus;
   readonly policy: PolicyHolder;
@@ -134,7 +145,10 @@ export interface Deployment {
   readonly image?: "browser";
   /** Room for files of the moment in /tmp, which counts as memory, in Kubernetes' units. @default 16Mi */
   readonly scratch?: string;
-  /** Variables of Node and the C library, for one whose memory others would hold back too long. @default those of the image */
+  /**
+   * Variables of Node and the C library, for one whose memory others would hold back too long.
+   * @default those of the image
+   */
   readonly environment?: Readonly<Record<string, string>>;
   /** Who connects to its port: clients from outside, or the service of that name. @default nobody */
   readonly reachedBy?: "outside" | (string & {});
@@ -171,7 +185,10 @@ export interface BusServiceDefinition<Name extends string, Config, Running> exte
   readonly needs?: string;
   /** Finds out for `rockbot doctor` what of it this machine lacks. */
   examine?(config: Readonly<Config>, env: Env): Promise<readonly Finding[]>;
-  /** Starts it; a ToolError says in words why it cannot be had here. Imports its code, so that the list itself loads none. */
+  /**
+   * Starts it; a ToolError says in words why it cannot be had here. Imports its code, so that the list itself loads
+   * none.
+   */
   start(parts: BusStartParts<Config>): Promise<Running>;
 }
 
@@ -186,7 +203,10 @@ export type LoadSettings<Config> = (
 ) => Readonly<Config>;
 
 interface Loading<Config> {
-  /** Imports the settings' schema, and hands over what loads settings by it. @throws {ConfigError} from that, with all faults at once */
+  /**
+   * Imports the settings' schema, and hands over what loads settings by it.
+   * @throws {ConfigError} from that, with all faults at once
+   */
   loader(): Promise<LoadSettings<Config>>;
 }
 
@@ -208,9 +228,10 @@ export type Server<Name extends string = string, Config = ServiceConfig, Running
   Loading<Config> & { readonly onBus: false };
 
 /**
- * All that others have to know of a service on the bus, for the list in `index.ts`: what runs it, its settings, its place on the bus, its state and
- * whom it reaches. `rockbot up`, its main, compose, the policy there, the bundles and docs/reference/services.md come from it. It loads nothing:
- * `settings` and `start` import what they need when they are asked.
+ * All that others have to know of a service on the bus, for the list in `index.ts`: what runs it, its settings, its
+ * place on the bus, its state and whom it reaches. `rockbot up`, its main, compose, the policy there, the bundles and
+ * docs/reference/services.md come from it. It loads nothing: `settings` and `start` import what they need when they are
+ * asked.
  */
 export function defineService<
   const Name extends string,

@@ -2,7 +2,10 @@ const inServersFile = "it stands in the file that mcpConfig of mcp-bridge names"
 const inModelsFile = "it stands in the file that modelBehaviors of agent names";
 const ofServers = ["mcp", "mcpServers", "servers", "queues", "defaults", "toolTimeout", "traceMCP"];
 
-/** Names of settings, and of parts of files, that the programs have which this system comes from: where what they say is said here. */
+/**
+ * Names of settings, and of parts of files, that the programs have which this system comes from: where what they say is
+ * said here.
+ */
 export const elsewhere: Readonly<Record<string, string>> = {
   ...Object.fromEntries(ofServers.map((name) => [name, inServersFile])),
   toolResponseMaxBytes: `${inServersFile}. For all other tools it is chunkingThreshold, and ${inModelsFile}`,

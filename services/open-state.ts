@@ -20,8 +20,8 @@ type OpenedState = Pick<
 >;
 
 /**
- * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets one is found by its tests. Claims are opened when
- * the first tool with effects asks for them.
+ * What a service remembers in Redis, of the kinds that its entry names and of no other, so that an entry that forgets
+ * one is found by its tests. Claims are opened when the first tool with effects asks for them.
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
 export async function openState(state: readonly State[], records: SharedRecords): Promise<OpenedState> {

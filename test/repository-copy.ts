@@ -15,7 +15,8 @@ const COPIED = [
 ];
 
 /**
- * Writes a copy of this repository into a folder, which a test may change. It has the libraries of this one, and packages of its own.
+ * Writes a copy of this repository into a folder, which a test may change. It has the libraries of this one, and
+ * packages of its own.
  * @returns its files by their path
  */
 export function copyRepository(folder: string) {

@@ -34,7 +34,9 @@ export interface App extends AsyncDisposable {
   readonly url: string;
 }
 
-/** A shop's HTTP app. It has the bus, one tool and the caller in its own process: `GET /stock/{item}` is a tool call. */
+/**
+ * A shop's HTTP app. It has the bus, one tool and the caller in its own process: `GET /stock/{item}` is a tool call.
+ */
 export async function startApp(stock: ReadonlyMap<string, number>): Promise<App> {
   const bus = createMemoryBus();
   const tool = defineTool(stockOf, async ({ item }) => {

@@ -13,8 +13,8 @@ const INSTALL_MS = 300_000;
 const root = dirname(dirname(import.meta.dirname));
 
 /**
- * Installs what the `package.json` of a folder outside the workspace names, unless it is there: what one command alone needs, and the start of
- * RockBot shall not wait for.
+ * Installs what the `package.json` of a folder outside the workspace names, unless it is there: what one command alone
+ * needs, and the start of RockBot shall not wait for.
  * @returns the versions
  */
 export async function installApart(folder: string): Promise<Readonly<Record<string, string>>> {

@@ -18,8 +18,8 @@ export async function areDependenciesInstalled(root) {
 }
 
 /**
- * Installs what the lockfile holds. Where a package.json asks for more, as after a new package in the workspace, the lockfile is brought up to date first;
- * in CI (the variable `CI`) that is a fault.
+ * Installs what the lockfile holds. Where a package.json asks for more, as after a new package in the workspace, the
+ * lockfile is brought up to date first; in CI (the variable `CI`) that is a fault.
  *
  * @param {string} root
  * @param {{ node: string | undefined, pnpm: string | undefined }} folders - of the tools, undefined where PATH has them
@@ -82,7 +82,8 @@ async function fingerprint(root) {
   const files = ["pnpm-lock.yaml", "pnpm-workspace.yaml", "package.json", "examples/package.json", ...packages.flat()];
   const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => undefined)));
   const hash = createHash("sha256").update(`${process.platform}-${process.arch}`); // some packages are made for one platform
-  // Only what is there counts: the install makes folders of packages, such as services/node_modules, that have no package.json.
+  // Only what is there counts: the install makes folders of packages, such as services/node_modules, that have no
+  // package.json.
   for (const [index, file] of files.entries())
     if (texts[index] !== undefined) hash.update(`\0${file}\0`).update(texts[index]);
   return hash.digest("hex");

@@ -5,12 +5,16 @@ import { delimiter, join } from "node:path";
 import { runChild } from "./run-child.mjs";
 import { withLock } from "./with-lock.mjs";
 
-/** Lies in node_modules, so that a checkout without it is one that was just made: what is committed is fresh there, unless somebody has edited it since. */
+/**
+ * Lies in node_modules, so that a checkout without it is one that was just made: what is committed is fresh there,
+ * unless somebody has edited it since.
+ */
 const STAMP = "node_modules/.rockbot-generated";
 
 /**
- * Generates anew if a schema, or what it is made with, is not what it was the last time. Where the variable CI is set nothing is written: there the check finds
- * stale files. A schema that cannot be used stops no command, as the check says so.
+ * Generates anew if a schema, or what it is made with, is not what it was the last time. Where the variable CI is set
+ * nothing is written: there the check finds stale files. A schema that cannot be used stops no command, as the check
+ * says so.
  *
  * @param {string} root
  * @param {{ node: string | undefined }} folders - of the tools, undefined where PATH has them

@@ -7,7 +7,8 @@ import { SetupError } from "./setup-error.mjs";
  * @param {string} attempt - what is attempted, for the message of a failure
  * @param {string} command
  * @param {readonly string[]} args
- * @param {{ cwd: string, deadlineMs: number, advice: string | ((fault: string) => string), env?: NodeJS.ProcessEnv }} options
+ * @param {{ cwd: string, deadlineMs: number, advice: string | ((fault: string) => string), env?: NodeJS.ProcessEnv }}
+ * options
  * @returns {Promise<void>}
  * @throws {SetupError}
  */
@@ -41,8 +42,9 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
 }
 
 /**
- * What is wrong, in the command's own words: npm writes lines of `npm error ...`, pnpm a code, then a tree of causes whose
- * first branch says most; `npm run generate` a line for each fault; Node the file and line of an error that nothing catches.
+ * What is wrong, in the command's own words: npm writes lines of `npm error ...`, pnpm a code, then a tree of causes
+ * whose first branch says most; `npm run generate` a line for each fault; Node the file and line of an error that
+ * nothing catches.
  *
  * @param {string} output
  * @param {{ command: string, cwd: string }} child

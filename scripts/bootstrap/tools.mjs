@@ -5,7 +5,10 @@ import { dirname, join } from "node:path";
 import { runChild } from "./run-child.mjs";
 import { SetupError } from "./setup-error.mjs";
 
-/** @typedef {{ node: string, pnpm: string }} WantedTools exact versions: what is brought in where the machine has nothing fitting */
+/**
+ * @typedef {{ node: string, pnpm: string }} WantedTools exact versions: what is brought in where the machine has
+ * nothing fitting
+ */
 
 const NODE_PLATFORMS = ["linux-x64", "linux-arm64", "darwin-x64", "darwin-arm64"];
 const platform = `${process.platform}-${process.arch}`;
@@ -50,7 +53,8 @@ export function findPnpm(root, wanted) {
 }
 
 /**
- * Brings from npm into `.tools` what is missing: Node, and pnpm unless PATH has the very version that package.json asks for.
+ * Brings from npm into `.tools` what is missing: Node, and pnpm unless PATH has the very version that package.json asks
+ * for.
  *
  * @param {string} root
  * @param {WantedTools} wanted
@@ -157,7 +161,9 @@ function nodePlatform(wanted) {
   );
 }
 
-/** Whether this Linux has musl instead of glibc, whose version a report of Node names. Such a report takes time to make. */
+/**
+ * Whether this Linux has musl instead of glibc, whose version a report of Node names. Such a report takes time to make.
+ */
 function isMusl() {
   return process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;
 }

@@ -55,8 +55,9 @@ async function acquire(file, token) {
 }
 
 /**
- * Several waiters may see the same stale lock, and only one may remove it, else the second removes its successor. So the
- * right to remove belongs to who creates a file named after the stale holder, and the lock must still be that holder's.
+ * Several waiters may see the same stale lock, and only one may remove it, else the second removes its successor. So
+ * the right to remove belongs to who creates a file named after the stale holder, and the lock must still be that
+ * holder's.
  *
  * @param {string} file
  * @param {string} holder

@@ -24,18 +24,22 @@ process.env["GOGC"] ??= "250";
 const REQUIRE =
   'import { createRequire as __createRequire } from "node:module"; const require = __createRequire(import.meta.url);';
 
-/** Libraries that read files of their own beside their code: they come as they are, in `node_modules` beside the bundle of a service that has them. */
+/**
+ * Libraries that read files of their own beside their code: they come as they are, in `node_modules` beside the bundle
+ * of a service that has them.
+ */
 const AS_THEY_ARE = ["playwright-core"];
 
 /** The command, which is no service but comes as one, with the programs of all services that it can run. */
 export const CLI = "cli";
 
 /**
- * Writes `dist/{service}/main.mjs` with what the service of the list, or the command, needs at its start, and the like beside it for
- * each program that runs in a process of its own: of any `{name}-main.ts` in `src` of the service, or of a package that its manifest names,
- * `{name}-main.mjs`. What they load later comes in further files beside these.
+ * Writes `dist/{service}/main.mjs` with what the service of the list, or the command, needs at its start, and the like
+ * beside it for each program that runs in a process of its own: of any `{name}-main.ts` in `src` of the service, or of
+ * a package that its manifest names, `{name}-main.mjs`. What they load later comes in further files beside these.
  *
- * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which. Also if the command loads a CommonJS library later
+ * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which. Also if the command
+ * loads a CommonJS library later
  */
 export async function bundleService(root: string, service: string): Promise<Bundle> {
   const folder = `dist/${service}`;
@@ -89,7 +93,10 @@ interface Program {
   readonly metafile: Metafile;
 }
 
-/** By their files: several services have the program that converts pages, and its library for PDFs takes longer than most services. */
+/**
+ * By their files: several services have the program that converts pages, and its library for PDFs takes longer than
+ * most services.
+ */
 const programsMade = new Map<string, Promise<Program>>();
 
 async function makeProgram(root: string, file: string): Promise<Program> {

@@ -2,8 +2,8 @@ import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 
 /**
- * OpenTelemetry's gRPC exporter loads gRPC by a `createRequire` of its own, which esbuild does not see: in the bundle it
- * would look for node_modules. As a plain `require` it is bundled, and still runs only when gRPC is asked for.
+ * OpenTelemetry's gRPC exporter loads gRPC by a `createRequire` of its own, which esbuild does not see: in the bundle
+ * it would look for node_modules. As a plain `require` it is bundled, and still runs only when gRPC is asked for.
  */
 export const inlineGrpc: Plugin = {
   name: "inline-grpc",

@@ -2,8 +2,9 @@ import { readFile } from "node:fs/promises";
 import type { Plugin } from "esbuild";
 
 /**
- * Leaves out of a bundle what libraries always bring along and nothing of ours uses. zod exports its messages in some fifty languages as a namespace,
- * and ours are in English. Both MCP SDKs hold a copy of Ajv for those who give them no validator of JSON Schemas, and all of ours is given one.
+ * Leaves out of a bundle what libraries always bring along and nothing of ours uses. zod exports its messages in some
+ * fifty languages as a namespace, and ours are in English. Both MCP SDKs hold a copy of Ajv for those who give them no
+ * validator of JSON Schemas, and all of ours is given one.
  */
 export const leaveOutUnused: Plugin = {
   name: "leave-out-unused",

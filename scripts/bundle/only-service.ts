@@ -2,7 +2,10 @@ import { dirname } from "node:path";
 import { type ServiceName, serviceNamed } from "@rockbot/services";
 import type { Plugin } from "esbuild";
 
-/** Makes of `services/main.ts` the main of one service. What the list would import of the others stays out of its bundle. */
+/**
+ * Makes of `services/main.ts` the main of one service. What the list would import of the others stays out of its
+ * bundle.
+ */
 export function onlyService(service: string): Plugin {
   const [file, run] = serviceNamed(service as ServiceName).onBus
     ? ["run-on-bus", "runOnBus"]

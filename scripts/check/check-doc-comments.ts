@@ -20,7 +20,10 @@ interface Declared {
 /** Packages for tests alone. */
 const leftOut: ReadonlySet<string> = new Set(["testing"]);
 
-/** Fails on names that a package offers without a doc comment, and on doc comments that are hard to read. @returns what was read */
+/**
+ * Fails on names that a package offers without a doc comment, and on doc comments that are hard to read.
+ * @returns what was read
+ */
 export async function checkDocComments(root: string): Promise<string> {
   const entries = globSync(["packages/*/package.json", "services/*/package.json"], { cwd: root })
     .filter((file) => !leftOut.has(file.split("/")[1] ?? ""))

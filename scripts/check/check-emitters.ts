@@ -18,7 +18,10 @@ const OPENERS: Readonly<Record<string, readonly string[]>> = {
 };
 const CHANNELS = String.raw`\.(?:createChannel|createConfirmChannel)`;
 const IMPORT = /^import (?!type)[^;]*?\{([^}]*)\} from "([^"]+)";/gm;
-/** For as long as the emitter is held: behind `once` the second error ends the process. `listened` is a function of the file that adds the listener. */
+/**
+ * For as long as the emitter is held: behind `once` the second error ends the process. `listened` is a function of the
+ * file that adds the listener.
+ */
 const LISTENER = /\.on\(\s*"error"|\.then\(listened\)/g;
 /** These hear the errors of what they read or write. */
 const HEARS = /\bpipeline\(|\bfor await\b/;
@@ -27,7 +30,10 @@ const HEARS = /\bpipeline\(|\bfor await\b/;
 const isOfProduct = (file: string): boolean =>
   /^(packages|services)\//.test(file) && !/\.test\.ts$|\/test-[^/]+\.ts$|^packages\/testing\//.test(file);
 
-/** The lines of a source in which an emitter is opened that nobody else hears, if it has more of these than listeners for errors. */
+/**
+ * The lines of a source in which an emitter is opened that nobody else hears, if it has more of these than listeners
+ * for errors.
+ */
 export function unheardEmitters(text: string): readonly number[] {
   const names = [...text.matchAll(IMPORT)].flatMap(([, list = "", from = ""]) =>
     list.split(",").flatMap((item) => {
@@ -45,8 +51,8 @@ export function unheardEmitters(text: string): readonly number[] {
 }
 
 /**
- * Each client, socket, server, stream, worker and child process of a library is listened to for errors for as long as we hold it: by `.on("error", …)` in the file that
- * opens it, or by what reads it.
+ * Each client, socket, server, stream, worker and child process of a library is listened to for errors for as long as
+ * we hold it: by `.on("error", …)` in the file that opens it, or by what reads it.
  *
  * @returns a line that says what was looked at
  * @throws {Error} with one line for each file

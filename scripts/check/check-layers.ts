@@ -7,7 +7,8 @@ import { layerRules } from "./layer-rules.ts";
  * Layers and cycles of what lies in packages, services, scripts and test below `root`.
  *
  * @returns a line that says what was looked at
- * @throws {Error} with one line for each forbidden import; also if nothing was looked at, which the library calls a success
+ * @throws {Error} with one line for each forbidden import; also if nothing was looked at, which the library calls a
+ * success
  */
 export async function checkLayers(root: string): Promise<string> {
   const output = await cruiseAll(root, layerRules);

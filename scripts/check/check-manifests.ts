@@ -11,8 +11,9 @@ interface Manifest {
 }
 
 /**
- * Each library has one exact version, in the catalog; each package names it by `catalog:`, and ours by `workspace:*`. RockBot
- * has one version, in the manifest at the root. The lockfile holds hashes and no addresses, so that it is the same behind every registry.
+ * Each library has one exact version, in the catalog; each package names it by `catalog:`, and ours by `workspace:*`.
+ * RockBot has one version, in the manifest at the root. The lockfile holds hashes and no addresses, so that it is the
+ * same behind every registry.
  *
  * @returns a line that says what was looked at
  * @throws {Error} with one line for each fault

@@ -19,8 +19,8 @@ interface ComposeService {
 }
 
 /**
- * What `npm run generate` cannot write: that each folder of a service is in the list, that the entries are true, and that what others have added to
- * docker-compose.yml still is what the list says.
+ * What `npm run generate` cannot write: that each folder of a service is in the list, that the entries are true, and
+ * that what others have added to docker-compose.yml still is what the list says.
  *
  * @returns a line that says what was looked at
  * @throws {Error} with one line for each fault
@@ -67,7 +67,10 @@ export async function checkServices(root: string): Promise<string> {
   return `${services.length} services`;
 }
 
-/** Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers, memory, families, and to find tools. */
+/**
+ * Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers, memory,
+ * families, and to find tools.
+ */
 const CALLERS_OWN = ["guides", "mcp", "memory", "search", "subagents", "whiteboard", "wisps"];
 
 async function toolNames(root: string): Promise<string[]> {

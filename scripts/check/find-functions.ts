@@ -18,7 +18,10 @@ const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFu
 const SUITES = new Set(["describe", "suite"]);
 const REASON = /\bLong because:?\s+(.+)/;
 
-/** All functions with a body in a source file, methods and callbacks included, but for the callbacks that hold tests. @throws {Error} if it cannot be parsed */
+/**
+ * All functions with a body in a source file, methods and callbacks included, but for the callbacks that hold tests.
+ * @throws {Error} if it cannot be parsed
+ */
 export function findFunctions(file: string, text: string): FoundFunction[] {
   const { program, comments } = parseSource(file, text);
   const found: { readonly name: string; readonly node: Node; readonly call: Node | undefined }[] = [];

@@ -70,7 +70,9 @@ const ADAPTERS =
   "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|postgres|shared)|records/src/[a-z]+/redis|mcp/src/(trust|serve)/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/gateway/src/a2a/store/redis|services/knowledge-tools/src/store/postgres|services/agent/src/records/postgres)/";
 const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 
-/** The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world. */
+/**
+ * The rules that the imports of this repository obey, type-only imports included. Tests may know any third-party world.
+ */
 export const layerRules: IForbiddenRuleType[] = [
   ...LAYERS.flatMap((row, height) => row.map((folder) => onlyLower(folder, height))),
   ...WORLDS.map(({ modules, owners }) => ({

@@ -35,8 +35,8 @@ const INTERNET = [80, 443, 8080, 8443];
 const API_SERVER = [443, 6443];
 
 /**
- * Who may connect to whom in a release with all services: everything else is dropped. docs/operate/secure.md has it as a table, and a test compares it with
- * the network policies that the chart renders.
+ * Who may connect to whom in a release with all services: everything else is dropped. docs/operate/secure.md has it as
+ * a table, and a test compares it with the network policies that the chart renders.
  */
 export function whoTalks(services: readonly ChartedService[]): readonly Talk[] {
   const talks = [

@@ -1,4 +1,6 @@
-/** One run of `rockbot up` between two changes: its wrapper brings dependencies and generated files up to date first. */
+/**
+ * One run of `rockbot up` between two changes: its wrapper brings dependencies and generated files up to date first.
+ */
 import { spawn } from "node:child_process";
 import { join } from "node:path";
 

@@ -23,7 +23,10 @@ export interface AsyncApiOptions {
   readonly withValues: (text: string) => string;
 }
 
-/** The AsyncAPI 3 document of the bus: a channel for each topic, an operation for each message on it, and the clauses that a tool service keeps. */
+/**
+ * The AsyncAPI 3 document of the bus: a channel for each topic, an operation for each message on it, and the clauses
+ * that a tool service keeps.
+ */
 // Long because: it is one document, in the order in which it is read
 export function asyncApiDocument(
   definitions: SchemaDocument["definitions"],

@@ -12,8 +12,8 @@ const DECIDED = new RegExp(
 );
 
 /**
- * The schema of the chart's values, with a property for each service: that of `definitions.service`, with the service's settings, none of which has to be
- * given, and the names of its secrets.
+ * The schema of the chart's values, with a property for each service: that of `definitions.service`, with the service's
+ * settings, none of which has to be given, and the names of its secrets.
  * @param configs the schema of each service's settings
  * @param mcpServer that of an entry of mcp.json
  */

@@ -76,7 +76,10 @@ const texts: Readonly<Record<string, string | number>> = {
   PROGRESS_TTL_VALUE: limits.PROGRESS_TTL_MS,
 };
 
-/** The text with each $NAME replaced by the value that the code has, with its unit. @throws {Error} for a name that stands for nothing */
+/**
+ * The text with each $NAME replaced by the value that the code has, with its unit.
+ * @throws {Error} for a name that stands for nothing
+ */
 export const withValues = (text: string): string =>
   text.replaceAll(/\$([A-Z][A-Z_]+)/g, (_, name: string) => {
     const value = texts[name] ?? values[name];

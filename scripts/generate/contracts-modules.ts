@@ -91,7 +91,9 @@ function messagesModule(messages: { name: string; type: string; schema: JsonSche
   ].join("\n");
 }
 
-/** The bridge's pattern takes in whatever servers name: of our own tools it makes those possible that begin with mcp_. */
+/**
+ * The bridge's pattern takes in whatever servers name: of our own tools it makes those possible that begin with mcp_.
+ */
 function serviceOf(tool: string, services: readonly Served[]): string | undefined {
   const isOf = ({ tools = [] }: Served): boolean =>
     tools.some((glob) =>

@@ -18,8 +18,8 @@ const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z0-9, -]*
 const ALL_NETWORKS = /(?<=^ {4}networks: \[watch, )[a-z0-9, -]*(?=\] # of all services$)/gm;
 
 /**
- * The compose file with the secrets' volumes and the networks that follow from the list, and with each service that it lacks. What it says of the others
- * besides is left as it is.
+ * The compose file with the secrets' volumes and the networks that follow from the list, and with each service that it
+ * lacks. What it says of the others besides is left as it is.
  */
 export function composeFile(text: string, services: readonly (BusService | Server)[], secrets: ServiceSecrets): string {
   const missing = services.filter(({ name }) => !new RegExp(`^ {2}${name}:$`, "m").test(text));
@@ -44,8 +44,9 @@ export function composeFile(text: string, services: readonly (BusService | Serve
 }
 
 /**
- * The networks of a service in compose. Each service has one of its own, in which it meets the broker and Redis, or the service that connects to it; so
- * that no two services meet that do not talk. By `out` it reaches other machines, by `front` the machine of compose reaches it.
+ * The networks of a service in compose. Each service has one of its own, in which it meets the broker and Redis, or the
+ * service that connects to it; so that no two services meet that do not talk. By `out` it reaches other machines, by
+ * `front` the machine of compose reaches it.
  */
 export function networksOf(
   service: BusService | Server,
@@ -111,7 +112,10 @@ function stanza(
   ].join("\n");
 }
 
-/** The policy of the compose file with each service of the list, and the delegates that it lacks. For whom those that are there may call is left as it is. */
+/**
+ * The policy of the compose file with each service of the list, and the delegates that it lacks. For whom those that
+ * are there may call is left as it is.
+ */
 export function composePolicy(text: string, services: readonly BusService[]): string {
   const comments = new Map(
     [...text.matchAll(/^ {2}([a-z0-9-]+): \{.*\} *(#.*)$/gm)].map(([, name = "", comment = ""]) => [name, comment]),

@@ -8,7 +8,8 @@ const FOLDER = "helm/rockbot/files/scripts";
 const SETTINGS = ["memoryMiB", "processors", "storageMiB", "pipLayerMiB"];
 
 /**
- * What the chart's admission policy is made of: the rules of `podRules`, the programs that pods run, and the defaults of the settings that bound them.
+ * What the chart's admission policy is made of: the rules of `podRules`, the programs that pods run, and the defaults
+ * of the settings that bound them.
  * @param settings the schema of the settings of scripts-manager
  */
 export function podRulesFiles(settings: JsonSchema): ReadonlyMap<string, string> {

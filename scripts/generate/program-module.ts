@@ -1,4 +1,7 @@
-/** The module that exports a program's text as `{name}Source`, so that it is there in a bundle too. `file`: for the first line. */
+/**
+ * The module that exports a program's text as `{name}Source`, so that it is there in a bundle too. `file`: for the
+ * first line.
+ */
 export function programModule(file: string, name: string, text: string): string {
   const lines = text.split("\n").map((line) => `  ${JSON.stringify(line)},`);
   return [

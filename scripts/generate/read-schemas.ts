@@ -30,7 +30,9 @@ interface Defined {
 interface Schemas {
   readonly definitions: SchemaDocument["definitions"];
   readonly faults: readonly string[];
-  /** The names of all tools, also of faulty ones; undefined where a file cannot be read, so that more may be defined. */
+  /**
+   * The names of all tools, also of faulty ones; undefined where a file cannot be read, so that more may be defined.
+   */
   readonly tools: readonly string[] | undefined;
 }
 

@@ -14,7 +14,10 @@ export const CHART_POLICY = "helm/rockbot/files/policy.yaml";
 /** What `npm run generate` makes files of, as far as people write it as YAML. */
 export interface Sources {
   readonly definitions: SchemaDocument["definitions"];
-  /** File -> what `services/NAME/{config,servers,behaviors,endpoints,agents}.schema.yaml` says, with the common settings in it. */
+  /**
+   * File -> what `services/NAME/{config,servers,behaviors,endpoints,agents}.schema.yaml` says, with the common settings
+   * in it.
+   */
   readonly settings: ReadonlyMap<string, JsonSchema>;
   readonly chartValues: JsonSchema;
   readonly policy: JsonSchema;

@@ -29,7 +29,8 @@ const ajv = formatsPlugin.default(new Ajv({ allErrors: true }));
 const KEYWORDS = [...OWN_KEYWORDS, ...Object.keys(ajv.RULES.keywords)];
 
 /**
- * All faults of a schema that people wrote, each with its place in it: what draft-07 forbids, keywords that are not known, and references to nothing.
+ * All faults of a schema that people wrote, each with its place in it: what draft-07 forbids, keywords that are not
+ * known, and references to nothing.
  * @param references what a `$ref` may say
  */
 export function schemaFaults(schema: unknown, references: readonly string[]): string[] {

@@ -38,7 +38,10 @@ export interface ChartedService {
   readonly values: Readonly<Record<string, unknown>>;
 }
 
-/** What `helm/rockbot/files/services.json` says of each service of the list. @param configs the schema of each service's settings */
+/**
+ * What `helm/rockbot/files/services.json` says of each service of the list.
+ * @param configs the schema of each service's settings
+ */
 export function chartedServices(
   services: readonly (BusService | Server)[],
   configs: ReadonlyMap<string, JsonSchema>,

@@ -2,7 +2,10 @@ import type { JsonSchema } from "./schema-document.ts";
 
 const REFERENCE = "../settings.yaml#/";
 
-/** Which settings of `services/settings.yaml` a schema has by `x-settings`: those of every process, or of every process on the bus. */
+/**
+ * Which settings of `services/settings.yaml` a schema has by `x-settings`: those of every process, or of every process
+ * on the bus.
+ */
 const process = ["shutdownGraceMs", "healthPort", "healthHost", "logLevel", "logFormat"];
 const bus = [
   "busUrl",
@@ -18,8 +21,8 @@ const bus = [
 const common: Readonly<Record<string, readonly string[]>> = { process, bus: [...bus, ...process] };
 
 /**
- * The schema with its common settings, and with each property that refers to a setting of `services/settings.yaml` replaced by it; what stands beside the
- * reference wins.
+ * The schema with its common settings, and with each property that refers to a setting of `services/settings.yaml`
+ * replaced by it; what stands beside the reference wins.
  * @throws {Error} if there is no such setting
  */
 export function withSettings(schema: JsonSchema, settings: Readonly<Record<string, object>>): JsonSchema {

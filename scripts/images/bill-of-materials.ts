@@ -22,8 +22,9 @@ export interface SystemPackage {
 const licenses = new Contrib.License.Factories.LicenseFactory(parseExpression);
 
 /**
- * The bill of materials of a service, in CycloneDX 1.6: each package that its bundle holds something of, with the hash that the lockfile has, and what
- * else the image runs on. The same input gives the same bytes: it holds no time, and its serial number follows from its contents.
+ * The bill of materials of a service, in CycloneDX 1.6: each package that its bundle holds something of, with the hash
+ * that the lockfile has, and what else the image runs on. The same input gives the same bytes: it holds no time, and
+ * its serial number follows from its contents.
  */
 export function billOfMaterials({ service, version, packages, system = [] }: BillOptions): string {
   const { Component } = Models;

@@ -9,8 +9,9 @@ import type { BuiltImage, Release } from "./release.ts";
 export const SANDBOX = "sandbox";
 
 /**
- * Builds the image of a service, `cli` or `sandbox`, and writes beside each other in `dist/images` what it holds (`{service}.sbom.cdx.json`, which the
- * image has as /app/sbom.cdx.json) and what it was made from (`{service}.provenance.json`).
+ * Builds the image of a service, `cli` or `sandbox`, and writes beside each other in `dist/images` what it holds
+ * (`{service}.sbom.cdx.json`, which the image has as /app/sbom.cdx.json) and what it was made from
+ * (`{service}.provenance.json`).
  * @throws {Error} with the engine's output, if it cannot be built
  */
 export async function buildImage(root: string, service: string, release: Release): Promise<BuiltImage> {
@@ -73,7 +74,9 @@ export async function buildImage(root: string, service: string, release: Release
   return built;
 }
 
-/** The image has no program that could print a file, so that the engine copies it out of a container that never runs. */
+/**
+ * The image has no program that could print a file, so that the engine copies it out of a container that never runs.
+ */
 async function copyOut(root: string, image: string, from: string, to: string): Promise<void> {
   const id = await runTool(root, "docker", ["create", image]);
   try {

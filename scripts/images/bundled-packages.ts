@@ -51,7 +51,10 @@ export async function bundledPackages(root: string, { outputs }: Metafile): Prom
   return [...found].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, bundled]) => bundled);
 }
 
-/** The folder of the innermost package that holds the file. A package may bring copies of others in folders of that name, without their manifests: they are part of it. */
+/**
+ * The folder of the innermost package that holds the file. A package may bring copies of others in folders of that
+ * name, without their manifests: they are part of it.
+ */
 function packageOf(root: string, file: string): string | undefined {
   const folder = /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(file)?.[0];
   if (folder === undefined || existsSync(join(root, folder, "package.json"))) return folder;

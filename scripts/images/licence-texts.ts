@@ -6,8 +6,8 @@ import type { BundledPackage } from "./bundled-packages.ts";
 const FILE = /^(licen[cs]e|copying|notice|copyright)([.-].*)?$/i;
 
 /**
- * The licence texts that packages bring, each once, below the names of those that have it. A package that brings none stands with what its manifest says.
- * The same packages give the same text.
+ * The licence texts that packages bring, each once, below the names of those that have it. A package that brings none
+ * stands with what its manifest says. The same packages give the same text.
  */
 export async function licenceTexts(root: string, packages: readonly BundledPackage[]): Promise<string> {
   const holders = new Map<string, string[]>();

@@ -14,8 +14,9 @@ export interface ProvenanceParts {
 }
 
 /**
- * What an image was made from, as an in-toto statement with the predicate of SLSA 1.0. Nobody has signed it: sign it where the release is made. Its
- * subject is the image's id, the hash of its configuration. A registry's digest is another one, which covers the same configuration.
+ * What an image was made from, as an in-toto statement with the predicate of SLSA 1.0. Nobody has signed it: sign it
+ * where the release is made. Its subject is the image's id, the hash of its configuration. A registry's digest is
+ * another one, which covers the same configuration.
  */
 export function provenance({
   built,

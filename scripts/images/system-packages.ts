@@ -2,7 +2,10 @@ import { readFile } from "node:fs/promises";
 import { PackageURL } from "packageurl-js";
 import type { SystemPackage } from "./bill-of-materials.ts";
 
-/** What an image has besides the bundle: this Node, and the packages of a file with the lines `name version architecture` that dpkg-query has written. */
+/**
+ * What an image has besides the bundle: this Node, and the packages of a file with the lines `name version
+ * architecture` that dpkg-query has written.
+ */
 export async function systemPackages(file: string): Promise<readonly SystemPackage[]> {
   const node = process.versions.node;
   const lines = (await readFile(file, "utf8")).trim().split("\n");

@@ -23,7 +23,10 @@ const SOURCE = "packages/rockbot";
 const FOLDER = "dist/npm/rockbot";
 /** What Node 22.19 lacks is added or put in other words; older ones lack more. */
 const NODE = ">=22.19";
-/** Programs that want what needs them install them beside, with all that only this entry imports. The last one is found by its name. */
+/**
+ * Programs that want what needs them install them beside, with all that only this entry imports. The last one is found
+ * by its name.
+ */
 const OPTIONAL = ["ioredis", "@ai-sdk/anthropic", "@ai-sdk/openai-compatible", "@ai-sdk/provider", "zod", "pdfjs-dist"];
 const OPTIONAL_ENTRY = "services";
 /** A program of that entry that runs in a process of its own. */
@@ -32,8 +35,8 @@ const PROGRAM = { "page-process-main": "packages/page/src/page-process-main.ts" 
 const EXACT = ["amqplib"];
 
 /**
- * Makes the package that is published: one, so that there is one version, one class of each error, and no name that is only there for
- * our own packages. What needs a library that not everybody has is a subpath.
+ * Makes the package that is published: one, so that there is one version, one class of each error, and no name that is
+ * only there for our own packages. What needs a library that not everybody has is a subpath.
  * @param repository where the sources are, as `git+https://…`, which a registry compares with the provenance
  */
 export async function buildLibrary(

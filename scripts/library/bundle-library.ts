@@ -7,8 +7,8 @@ const STACK = "scripts/library/async-disposable-stack.ts";
 const VALIDATORS = /\/generated\/[^/]*validators?\.js$/;
 
 /**
- * Writes the entries as JavaScript for Node 22.19, with what they share in files of its own, and a source map for each. Third-party
- * packages stay imports.
+ * Writes the entries as JavaScript for Node 22.19, with what they share in files of its own, and a source map for each.
+ * Third-party packages stay imports.
  * @param entries name of the file -> source
  * @returns the names of the packages that are imported
  */
@@ -43,7 +43,10 @@ export async function bundleLibrary(
   return [...imported].sort();
 }
 
-/** Third-party packages, which programs install, and validators, which are copied. Neither does anything when it is imported. */
+/**
+ * Third-party packages, which programs install, and validators, which are copied. Neither does anything when it is
+ * imported.
+ */
 function leaveOut(root: string, imported: Set<string>, validators: Set<string>): Plugin {
   return {
     name: "leave out",

@@ -12,8 +12,8 @@ interface Manifest {
 const SPECIFIER = /(\bfrom\s+|\bimport\s*\(\s*|\bimport\s+)"([^"]+)"/g;
 
 /**
- * Writes the declarations of the entries, and those of the files that they lead to, as TypeScript makes them. Our own packages, which
- * nobody can install, are named by relative paths.
+ * Writes the declarations of the entries, and those of the files that they lead to, as TypeScript makes them. Our own
+ * packages, which nobody can install, are named by relative paths.
  * @param entries sources, relative to `root`
  * @returns the third-party packages that declarations name
  */

@@ -21,8 +21,8 @@ const PROBE =
   "const t = performance.now(); await import(process.argv[1]); console.log(performance.now() - t, process.memoryUsage.rss() / 2 ** 20);";
 
 /**
- * What each library that our own files import costs alone: bundled by itself and imported by an otherwise empty process,
- * median of 5. Libraries share parts, so that the sum is more than all of them cost together.
+ * What each library that our own files import costs alone: bundled by itself and imported by an otherwise empty
+ * process, median of 5. Libraries share parts, so that the sum is more than all of them cost together.
  *
  * @param metafile - of the service's bundle
  * @returns dearest first

@@ -17,7 +17,10 @@ export interface ServiceRun {
 const POLL_MS = 5;
 const READY_DEADLINE_MS = 20_000;
 const STOP_DEADLINE_MS = 10_000;
-/** What some services do not start without: scripts, which nobody sends here, have no sandbox on every machine, nobody asks the model, and nobody opens the folder. */
+/**
+ * What some services do not start without: scripts, which nobody sends here, have no sandbox on every machine, nobody
+ * asks the model, and nobody opens the folder.
+ */
 export const MEASUREMENT_ENV = {
   MCP_TOKEN: "token-of-a-measurement",
   OPENROUTER_API_KEY: "key-of-a-measurement",

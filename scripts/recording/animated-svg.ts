@@ -33,8 +33,8 @@ const palette: Readonly<Record<number, string>> = {
 };
 
 /**
- * Terminals, one above the other, that fill up as they did, again and again: an SVG with CSS animation and without scripts, so that it moves as an
- * image, too. Without animation, or where readers want none, it shows the end.
+ * Terminals, one above the other, that fill up as they did, again and again: an SVG with CSS animation and without
+ * scripts, so that it moves as an image, too. Without animation, or where readers want none, it shows the end.
  */
 export function animatedSvg(
   panes: readonly Pane[],

@@ -22,8 +22,9 @@ interface Cell {
 const parts = /\u001b\[([\d;]*)m|\u001b\[[\d;?]*[A-Za-z]|\u001b[^[]|[\s\S]/gu;
 
 /**
- * The lines that a terminal of `columns` columns holds in the end, those that have scrolled away too, with the time of each character. Knows
- * what commands print that append: colours, line breaks and backspace. It follows no program that moves about the screen.
+ * The lines that a terminal of `columns` columns holds in the end, those that have scrolled away too, with the time of
+ * each character. Knows what commands print that append: colours, line breaks and backspace. It follows no program that
+ * moves about the screen.
  */
 export function screenLines(shown: readonly Shown[], columns: number): readonly Line[] {
   const lines: Cell[][] = [[]];

@@ -23,7 +23,10 @@ const fetchImpl: typeof fetch = (input, init) =>
     headers: { ...(init?.headers as Record<string, string>), authorization: `Bearer ${TOKEN}` },
   });
 
-/** An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and who asks for a shirt's size; and the settings of a gateway before it. */
+/**
+ * An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and who asks for a shirt's size;
+ * and the settings of a gateway before it.
+ */
 async function startAgent() {
   await using started = new AsyncDisposableStack();
   const host = started.use(await ownVirtualHost());

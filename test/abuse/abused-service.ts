@@ -1,4 +1,6 @@
-/** The services of the demonstration as a process of their own: `node abused-service.ts JSON`. Says "ready" on stdout. */
+/**
+ * The services of the demonstration as a process of their own: `node abused-service.ts JSON`. Says "ready" on stdout.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import type { ToolDefinition, Validator } from "@rockbot/contracts";

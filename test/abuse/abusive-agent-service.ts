@@ -1,6 +1,8 @@
 /**
- * An agent that has gone bad, as a process of its own: `node abusive-agent-service.ts JSON`. Publishes as fast as its broker takes it, with nothing of ours
- * but the form of the messages, until SIGTERM. Says "begun" after the first of them, or the first refusal, and at its end how many it was, as JSON. It has what others leave of the processor: in production it runs elsewhere.
+ * An agent that has gone bad, as a process of its own: `node abusive-agent-service.ts JSON`. Publishes as fast as its
+ * broker takes it, with nothing of ours but the form of the messages, until SIGTERM. Says "begun" after the first of
+ * them, or the first refusal, and at its end how many it was, as JSON. It has what others leave of the processor: in
+ * production it runs elsewhere.
  */
 import { writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";

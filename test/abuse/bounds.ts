@@ -1,8 +1,9 @@
 import type { FloodRow } from "./run-floods.ts";
 
 /**
- * What one agent may cost the others, whatever it sends and for how long. What services can see to is that a flood costs little more than by the broker and the
- * machine alone, which the control shows; whether it doubles the time of a call without one depends on how many processors the broker has to itself.
+ * What one agent may cost the others, whatever it sends and for how long. What services can see to is that a flood
+ * costs little more than by the broker and the machine alone, which the control shows; whether it doubles the time of a
+ * call without one depends on how many processors the broker has to itself.
  */
 const BOUNDS = {
   successes: 0.99,

@@ -87,7 +87,10 @@ function requestOf(toolName: string, args: object = { text: "x" }, more: Partial
 const envelopeOf = (topic: string, type: string, body: Uint8Array, more: Partial<Envelope> = {}): Envelope =>
   createEnvelope({ topic, type, source: ABUSIVE, body, ...more });
 
-/** Whether each instance has a copy of it, from a classic queue of its own; else the instances of a service share a quorum queue. */
+/**
+ * Whether each instance has a copy of it, from a classic queue of its own; else the instances of a service share a
+ * quorum queue.
+ */
 export const isForCopies = ({ topic }: Envelope): boolean => !/\binvoke\b|^mcp\.manage/.test(topic);
 
 /** The same for amqplib. */

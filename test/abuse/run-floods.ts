@@ -23,7 +23,10 @@ export interface FloodRow {
   /** The same caller right before. */
   readonly quietP50Ms: number;
   readonly quietP99Ms: number;
-  /** The same caller while as many of these messages go to a queue that nobody of ours reads: what they cost by the broker and the machine alone. */
+  /**
+   * The same caller while as many of these messages go to a queue that nobody of ours reads: what they cost by the
+   * broker and the machine alone.
+   */
   readonly controlP50Ms: number;
   readonly controlP99Ms: number;
   /** What is there at the end, beyond what was before. */
@@ -54,7 +57,10 @@ const BYTES =
 /** The queue of the control, and its topic. */
 const CONTROL = "control";
 
-/** One agent with a valid user floods services, and another calls them: both over a broker of their own that verifies senders, without any limit of the policy's. */
+/**
+ * One agent with a valid user floods services, and another calls them: both over a broker of their own that verifies
+ * senders, without any limit of the policy's.
+ */
 export async function runFloods({
   floods: names,
   seconds,
@@ -150,8 +156,9 @@ interface ControlOptions {
 }
 
 /**
- * The control: the messages of a flood, as many a second, go to a queue of the same type that nobody reads, so that none of ours has to do with
- * them. On a machine where broker, services and callers share processors and a disk they cost the others this much whatever services do.
+ * The control: the messages of a flood, as many a second, go to a queue of the same type that nobody reads, so that
+ * none of ours has to do with them. On a machine where broker, services and callers share processors and a disk they
+ * cost the others this much whatever services do.
  */
 async function callBesideControl(
   broker: VerifiedBroker,

@@ -170,7 +170,10 @@ test.skipIf(ROW === 0)(
   },
 );
 
-/** A model that makes one call, then two at once, then answers; by how far the turn is, so that a question that comes again gets the same. */
+/**
+ * A model that makes one call, then two at once, then answers; by how far the turn is, so that a question that comes
+ * again gets the same.
+ */
 function step({ messages: all }: ModelServerRequest) {
   const at = all.findLastIndex(({ role }) => role === "user");
   const content = /(?:turn|long) \d+-\d+/.exec(all[at]?.text ?? "")?.[0] ?? "no turn";

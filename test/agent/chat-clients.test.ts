@@ -83,9 +83,10 @@ const imageAt = (url: string) => ({ type: "image_url", image_url: { url, detail:
 const said = (...content: object[]) => ({ messages: [{ role: "user", content }] });
 const picture = said({ type: "text", text: "And this?" }, imageAt(PIXEL));
 
-// The bodies are modelled on those that these clients sent to a server that records them: langchain-openai 1.7.4 and llama-index-llms-openai 0.8.3 of PyPI. LibreChat's
-// title call is withStructuredOutput of LangChain (danny-avila/agents d8751a6, src/utils/title.ts); Continue's body is that of continuedev/continue
-// 0228b89, core/llm/openaiTypeConverters.ts.
+// The bodies are modelled on those that these clients sent to a server that records them: langchain-openai 1.7.4 and
+// llama-index-llms-openai 0.8.3 of PyPI. LibreChat's title call is withStructuredOutput of LangChain
+// (danny-avila/agents d8751a6, src/utils/title.ts); Continue's body is that of continuedev/continue 0228b89,
+// core/llm/openaiTypeConverters.ts.
 test.each<[client: string, body: object, steps: ModelStep[], expected: object]>([
   [
     "LangChain's with_structured_output",
@@ -230,7 +231,8 @@ test("embeddings come from the agent's model for them, with the agent's key; wit
   await using without = await startChat([]);
   const embed = (more: object, { client } = chat) => client.embeddings.create({ model: "small", input: "a", ...more });
 
-  // llama-index-embeddings-openai 0.7.0 and langchain-openai 1.7.4 ask for base64, as OpenAI's client does; Continue for numbers.
+  // llama-index-embeddings-openai 0.7.0 and langchain-openai 1.7.4 ask for base64, as OpenAI's client does; Continue
+  // for numbers.
   for (const more of [{}, { encoding_format: "float" }])
     expect(await embed(more)).toMatchObject({ data: vectors.data, usage: vectors.usage });
   expect(server.requests[0]?.headers.authorization).toBe("Bearer key-of-the-agent");

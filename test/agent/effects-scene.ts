@@ -7,7 +7,8 @@ import { startService } from "../services/start-service.ts";
 import { effectTool } from "./effect-tool.ts";
 
 /**
- * What agents that die need around them: a model, a broker, Redis, a caller, and a tool `effect` that may not run twice, whose runs are noted as `{what} {id of the call}`.
+ * What agents that die need around them: a model, a broker, Redis, a caller, and a tool `effect` that may not run
+ * twice, whose runs are noted as `{what} {id of the call}`.
  * @param runMs how long the effect takes
  */
 export async function openEffectsScene(

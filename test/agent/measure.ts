@@ -1,6 +1,6 @@
 /**
- * Measures what the agent adds to the time of its model, and what a session costs: writes docs/measured/agent.md. `--quick` for a look;
- * `--profiles FOLDER` keeps CPU profiles; `--note TEXT` says in the page what else was so.
+ * Measures what the agent adds to the time of its model, and what a session costs: writes docs/measured/agent.md.
+ * `--quick` for a look; `--profiles FOLDER` keeps CPU profiles; `--note TEXT` says in the page what else was so.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";

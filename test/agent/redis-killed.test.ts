@@ -81,7 +81,10 @@ test("a Redis that is killed and comes back in the middle of turns costs no turn
     );
 });
 
-/** A model that makes the call that the last message names, says so when it was made, and repeats it while the tool's service has no Redis yet. */
+/**
+ * A model that makes the call that the last message names, says so when it was made, and repeats it while the tool's
+ * service has no Redis yet.
+ */
 function step({ messages }: ModelServerRequest): ModelStep {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const [, what = ""] = /Do task (\w+)/.exec(messages[at]?.text ?? "") ?? [];

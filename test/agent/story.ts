@@ -28,7 +28,10 @@ export const page: Page = `<title>The warehouse</title><main><h1>The warehouse</
 export type StoryScript = (request: ModelServerRequest) => ModelStep;
 type Messages = ModelServerRequest["messages"];
 
-/** A model that does what the story says, from what it reads: it knows no key and no figure that no result has told it. What is unavailable it calls again. */
+/**
+ * A model that does what the story says, from what it reads: it knows no key and no figure that no result has told it.
+ * What is unavailable it calls again.
+ */
 export const storyModel =
   (pageUrl: string): StoryScript =>
   (request) => {
@@ -89,7 +92,10 @@ function soon(): string {
   return `${at.getUTCSeconds()} ${at.getUTCMinutes()} ${at.getUTCHours()} * * *`;
 }
 
-/** The names of the tools that the model has called in the turn of the question, answer by answer, without those that were unavailable. */
+/**
+ * The names of the tools that the model has called in the turn of the question, answer by answer, without those that
+ * were unavailable.
+ */
 export function calledTools(requests: readonly ModelServerRequest[]): string[][] {
   const whole = requests.findLast(({ messages }) =>
     messages.findLast(({ role }) => role === "user")?.text.includes(QUESTION),

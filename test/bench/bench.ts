@@ -1,6 +1,6 @@
 /**
- * Measures what a call costs beside other ways of making it: all contenders in one run, round by round in turn, each figure
- * set against the reference in the same round, so that what else the machine does falls on all alike.
+ * Measures what a call costs beside other ways of making it: all contenders in one run, round by round in turn, each
+ * figure set against the reference in the same round, so that what else the machine does falls on all alike.
  */
 import { mkdir, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
@@ -25,7 +25,10 @@ interface Running {
   readonly behind: readonly Peer[];
 }
 
-/** After so many calls, or so long, code is as fast as it gets: ours, of which a call runs most, still got faster after 50,000. */
+/**
+ * After so many calls, or so long, code is as fast as it gets: ours, of which a call runs most, still got faster after
+ * 50,000.
+ */
 const WARM_CALLS = 80_000;
 const WARM_MS = 30_000;
 /** What a turn begins with, unmeasured: who has waited for its turn is slow at first. */
@@ -54,7 +57,9 @@ async function bench(options: BenchOptions): Promise<void> {
   const redis = stack.use(await startOwnRedis());
   const brokerPid = await findErlangNode((await broker.ctl("eval", "node().")).trim().replaceAll("'", ""));
   const place = await preparePlace(stack, broker, redis);
-  /** Why contenders are out, in their words. What is measured of the others, and of them before, counts all the same. */
+  /**
+   * Why contenders are out, in their words. What is measured of the others, and of them before, counts all the same.
+   */
   const failures: Record<string, string> = {};
   async function attempt(name: string, step: () => Promise<void>): Promise<void> {
     if (failures[name] !== undefined) return;

@@ -32,7 +32,10 @@ export interface LoopResult {
 const LOST_MS = 30_000;
 let serial = 0;
 
-/** Calls as fast as answers come, or after a pause, each call with a payload of its own. @throws {Error} if an answer is another call's, or does not come */
+/**
+ * Calls as fast as answers come, or after a pause, each call with a payload of its own.
+ * @throws {Error} if an answer is another call's, or does not come
+ */
 export async function closedLoop(
   caller: Caller,
   { ms, concurrency, bytes, payload, thinkMs }: LoopOptions,

@@ -34,5 +34,7 @@ export interface Caller extends AsyncDisposable {
 export const SERVICE_CONCURRENCY = DEFAULT_CONCURRENCY;
 /** How many messages each service holds at once: twice the calls that ours runs at once, and the same for all. */
 export const PREFETCH = 2 * SERVICE_CONCURRENCY;
-/** The most calls that the bench has out at once: a caller of ours is allowed as many, and all may hold as many answers. */
+/**
+ * The most calls that the bench has out at once: a caller of ours is allowed as many, and all may hold as many answers.
+ */
 export const MAX_CALLS_OUT = 1024;

@@ -1,4 +1,7 @@
-/** What a call carries and gives back: one text, or rows as tools have them. Either is an object, whose members are the tool's arguments. */
+/**
+ * What a call carries and gives back: one text, or rows as tools have them. Either is an object, whose members are the
+ * tool's arguments.
+ */
 export interface Payload {
   readonly text?: string;
   readonly rows?: readonly Row[];
@@ -34,7 +37,10 @@ const rowOf = (id: number): Row => ({
   tags: ["new", "bench\\rows"],
 });
 
-/** Whether an answer is that to a payload: by its serial number and its length, as to compare all of it would be a part of what is measured. */
+/**
+ * Whether an answer is that to a payload: by its serial number and its length, as to compare all of it would be a part
+ * of what is measured.
+ */
 export function isAnswerTo(asked: Payload, answered: Payload): boolean {
   if (asked.rows !== undefined)
     return answered.rows?.length === asked.rows.length && answered.rows[0]?.id === asked.rows[0]?.id;

@@ -1,4 +1,7 @@
-/** One process of a contender: its caller, its service, or what is between them, as the arguments say. Takes orders from the bench. */
+/**
+ * One process of a contender: its caller, its service, or what is between them, as the arguments say. Takes orders from
+ * the bench.
+ */
 
 import { closedLoop, type LoopOptions } from "./closed-loop.ts";
 import type { Contender, Place } from "./contender.ts";

@@ -8,7 +8,10 @@ import { openRawUser } from "./raw-user.ts";
 import { verifiedHost } from "./verified-broker.ts";
 import { connect } from "./verified-system.ts";
 
-/** An agent that takes tasks, one caller that may give it some, an agent of another program, and a caller of other tools. */
+/**
+ * An agent that takes tasks, one caller that may give it some, an agent of another program, and a caller of other
+ * tools.
+ */
 const POLICY = `
 identity: verified
 callers:

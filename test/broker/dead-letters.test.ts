@@ -165,7 +165,8 @@ test("a message that kills its consumers is given up as such, and its neighbours
   await expect.poll(() => handled.size, WAIT).toBe(neighbours.length);
   await expect.poll(async () => (await sender.inspect(name, "parked"))?.messages, WAIT).toBeGreaterThan(0);
   expect(deaths.filter(([, text, { reason }]) => text !== "poison" || reason !== "crashed")).toEqual([]);
-  // 10 allowed returns and the first delivery, then twice alone; and that again if its end cut off the word that it had been passed on.
+  // 10 allowed returns and the first delivery, then twice alone; and that again if its end cut off the word that it had
+  // been passed on.
   expect(crashes).toBeLessThanOrEqual(15);
 });
 

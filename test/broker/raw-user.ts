@@ -23,7 +23,9 @@ const REFUSALS: ReadonlySet<unknown> = new Set([403, 405, 406]);
 /** Nothing is there under that name, which only one who may look is told. */
 const NOT_FOUND = 404;
 
-/** A connection of amqplib itself, which asks the broker for whatever it is told to, each time on a channel of its own. */
+/**
+ * A connection of amqplib itself, which asks the broker for whatever it is told to, each time on a channel of its own.
+ */
 export async function openRawUser(url: string): Promise<RawUser> {
   const connection = await connect(url, { noDelay: true });
   connection.on("error", () => {});

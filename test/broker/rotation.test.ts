@@ -12,7 +12,8 @@ test("T22: a new password takes effect without a restart, and no call is lost wh
   const urls = new Map(["echoes", "researcher"].map((user) => [user, broker.urlOf(user)]));
   const connect = (user: string) => connectBus(() => urls.get(user) ?? "", { name: user, identity: "verified" });
   await using service = await connect("echoes");
-  // Reads only: what was delivered to a connection that ended then runs again. With effects, and no shared claims, it would be outcome_unknown.
+  // Reads only: what was delivered to a connection that ended then runs again. With effects, and no shared claims, it
+  // would be outcome_unknown.
   await using _tools = await serveTools(service, whoTool("echo_who", { readOnly: true }), {
     service: "echoes",
     policy: broker.policy,

@@ -174,7 +174,8 @@ test.concurrent.for<[string, (channel: Channel) => Promise<unknown>]>([
       await sleep(50);
     }
     const outcomes = await Promise.all(calls);
-    // A request that was sent and not confirmed is sent once more, and these claims are too young to say whether the first was taken.
+    // A request that was sent and not confirmed is sent once more, and these claims are too young to say whether the
+    // first was taken.
     expect(outcomes.filter((outcome) => outcome !== "noted" && outcome !== "outcome_unknown")).toEqual([]);
     expect(outcomes.filter((outcome) => outcome === "noted").length).toBeGreaterThan(40);
     expect(effects.length).toBe(new Set(effects).size);

@@ -36,7 +36,10 @@ export function whyNoKills(): string | undefined {
 const pidOf = (name: ClusterProcess): number =>
   Number(readFileSync(clusterFile(`${name}.pid`) ?? "", "utf8").split(" ")[0]);
 
-/** Holds a process of the cluster still. Disposal lets it go on, as does the end of this process. Everybody who uses the cluster feels it: for seconds only. */
+/**
+ * Holds a process of the cluster still. Disposal lets it go on, as does the end of this process. Everybody who uses the
+ * cluster feels it: for seconds only.
+ */
 export function holdProcess(name: ClusterProcess): Disposable {
   const pid = pidOf(name);
   const goOn = (): void => {

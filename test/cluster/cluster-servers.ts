@@ -16,7 +16,10 @@ for name, port in [("rabbitmq", 5672), ("redis", 6379)]:
             time.sleep(0.2)
 `;
 
-/** A RabbitMQ and a Redis in a namespace of their own, as somebody else's, and a pod under no policy, which reaches what there is to be reached. */
+/**
+ * A RabbitMQ and a Redis in a namespace of their own, as somebody else's, and a pod under no policy, which reaches what
+ * there is to be reached.
+ */
 export interface ClusterServers extends AsyncDisposable {
   readonly namespace: string;
   /** Within the cluster. */

@@ -31,7 +31,10 @@ export interface ForwardedPort extends AsyncDisposable {
   readonly port: number;
 }
 
-/** The cluster that ROCKBOT_TEST_KUBECONFIG names, by its kubectl. Tests share it with others: each works in namespaces of its own. */
+/**
+ * The cluster that ROCKBOT_TEST_KUBECONFIG names, by its kubectl. Tests share it with others: each works in namespaces
+ * of its own.
+ */
 export class Cluster {
   readonly kubeconfig: string;
   readonly #kubectl: string;

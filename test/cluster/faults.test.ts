@@ -227,7 +227,8 @@ describe.skipIf(noKills !== undefined)(
       const { outcome } = await begin(runner);
       using folder = temporaryFolder();
       const [settings, ...lines] = readFileSync(clusterFile("kubelet.yaml") ?? "", "utf8").split(/^evictionHard:.*$/m);
-      // No machine has so many: a kubelet that has this bound reports pressure, and evicts the pods of the lowest priority first.
+      // No machine has so many: a kubelet that has this bound reports pressure, and evicts the pods of the lowest
+      // priority first.
       const file = folder.write(
         "kubelet.yaml",
         [settings, 'evictionHard: { pid.available: "2000000000" }', ...lines].join("\n"),

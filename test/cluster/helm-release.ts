@@ -26,8 +26,8 @@ export interface HelmRelease extends AsyncDisposable {
 }
 
 /**
- * The images of services: `ROCKBOT_TEST_IMAGES` is how they begin (default `rockbot/`), `ROCKBOT_TEST_IMAGE_TAG` how they end (default `dev`).
- * The cluster has to have them or get them; they are never asked for twice.
+ * The images of services: `ROCKBOT_TEST_IMAGES` is how they begin (default `rockbot/`), `ROCKBOT_TEST_IMAGE_TAG` how
+ * they end (default `dev`). The cluster has to have them or get them; they are never asked for twice.
  */
 export const testImages = {
   of: (

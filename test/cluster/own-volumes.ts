@@ -11,7 +11,10 @@ for folder in sys.argv[2:]:
     else: os.makedirs(folder); os.chmod(folder, 0o777)
 `;
 
-/** Volumes for claims of a class of their own, on the disk of one node: a small cluster may have nothing that makes volumes. */
+/**
+ * Volumes for claims of a class of their own, on the disk of one node: a small cluster may have nothing that makes
+ * volumes.
+ */
 export interface OwnVolumes extends AsyncDisposable {
   readonly className: string;
   readonly size: string;

@@ -168,7 +168,10 @@ interface MakeSecretsOptions {
   readonly clientToken: string;
 }
 
-/** What values.production.yaml asks for: a Secret for each service, the passwords of the broker's users, its administrator, and a client's token. */
+/**
+ * What values.production.yaml asks for: a Secret for each service, the passwords of the broker's users, its
+ * administrator, and a client's token.
+ */
 async function makeSecrets({ namespace, servers, passwords, clientToken }: MakeSecretsOptions): Promise<void> {
   const as = (url: string, user: string): string =>
     Object.assign(new URL(url), { username: user, password: passwords[user] }).href;
@@ -205,8 +208,9 @@ interface ProductionOptions {
 }
 
 /**
- * What an operator fills in. What differs from a cluster that strangers' prompts reach: the runtime class has the handler of all other pods, as one node may
- * have no gVisor; the broker and Redis are one pod each, without TLS; requests are small, so that two of each service fit one node.
+ * What an operator fills in. What differs from a cluster that strangers' prompts reach: the runtime class has the
+ * handler of all other pods, as one node may have no gVisor; the broker and Redis are one pod each, without TLS;
+ * requests are small, so that two of each service fit one node.
  */
 async function productionValues({ servers, scripts, runtimeClassName, clientToken }: ProductionOptions) {
   const images = Object.fromEntries(

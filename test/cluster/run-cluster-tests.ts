@@ -1,6 +1,7 @@
 /**
- * `npm run test:cluster -- [--quick] [FILE…]`: the tests of a real cluster, against the kubeconfig that ROCKBOT_TEST_KUBECONFIG names. Without one it says so and ends
- * with exit code 0. `--quick`: the part that a check of each change has the time for.
+ * `npm run test:cluster -- [--quick] [FILE…]`: the tests of a real cluster, against the kubeconfig that
+ * ROCKBOT_TEST_KUBECONFIG names. Without one it says so and ends with exit code 0. `--quick`: the part that a check of
+ * each change has the time for.
  */
 import { existsSync } from "node:fs";
 import { runVitest } from "../run/run-vitest.ts";

@@ -87,7 +87,9 @@ function withoutClaims(object: KubeObject): KubeObject {
   } as StatefulSet;
 }
 
-/** Nodes in three zones, on which nothing runs: the scheduler knows them by their objects. No other pods come to them. */
+/**
+ * Nodes in three zones, on which nothing runs: the scheduler knows them by their objects. No other pods come to them.
+ */
 async function ownNodes(cluster: Cluster) {
   const group = uniqueName("spread");
   const names = ZONES.map((_, index) => `${group}-${index}`);

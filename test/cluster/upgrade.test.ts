@@ -190,7 +190,10 @@ async function killOne(ask: Ask, workload: string, how: readonly string[]): Prom
   await ask("rollout", "status", workload, "--timeout=180s");
 }
 
-/** Has the broker close all connections, once pods have the new files, and waits until services are there again by what those say. */
+/**
+ * Has the broker close all connections, once pods have the new files, and waits until services are there again by what
+ * those say.
+ */
 async function reconnect(namespace: string, release: string): Promise<void> {
   const rabbitmqctl = (...args: readonly string[]): Promise<string> =>
     cluster.exec(namespace, `${release}-broker-0`, ["rabbitmqctl", "-q", ...args]);
@@ -233,7 +236,10 @@ async function startsOf(namespace: string): Promise<readonly string[]> {
 interface LoadReport {
   readonly calls: number;
   readonly answered: number;
-  /** Tasks that were there before: their call has run before. It may, where a service died over it, as that makes the same task. */
+  /**
+   * Tasks that were there before: their call has run before. It may, where a service died over it, as that makes the
+   * same task.
+   */
   readonly again: number;
   /** Cancelled tasks that were not there. That may be so, too, where a service died. */
   readonly unmade: number;

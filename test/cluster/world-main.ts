@@ -1,4 +1,7 @@
-/** The world around the agent's story, in a pod: its model on port 8490, and its page on port 8491. Each request of the model writes a line: the tools called so far. */
+/**
+ * The world around the agent's story, in a pod: its model on port 8490, and its page on port 8491. Each request of the
+ * model writes a line: the tools called so far.
+ */
 import { connect, createServer } from "node:net";
 import { startModelServer, startPageServer } from "@rockbot/testing";
 import { calledTools, page, storyModel } from "../agent/story.ts";

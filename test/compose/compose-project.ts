@@ -47,7 +47,10 @@ export const PROMETHEUS_IMAGE = "rockbot-test/prometheus";
 const UP_MS = 1_500_000;
 const CALL_MS = 120_000;
 
-/** Starts everything but openrouter-mcp and what watches, from a clone of the last commit, on free ports and under a name of its own. */
+/**
+ * Starts everything but openrouter-mcp and what watches, from a clone of the last commit, on free ports and under a
+ * name of its own.
+ */
 export async function startComposeProject(): Promise<ComposeProject> {
   const folder = temporaryFolder();
   const clone = await cloneInto(folder.path);
@@ -101,7 +104,10 @@ export async function startComposeProject(): Promise<ComposeProject> {
   }
 }
 
-/** What an operator does for the services of profiles: secrets, a file of endpoints, a folder of the workspace, and dangerous tools in the policy. */
+/**
+ * What an operator does for the services of profiles: secrets, a file of endpoints, a folder of the workspace, and
+ * dangerous tools in the policy.
+ */
 function setUpTools(
   folder: TemporaryFolder,
   clone: string,

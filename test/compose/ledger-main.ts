@@ -1,4 +1,7 @@
-/** An MCP server on port 8491 of its container, whose tool has an effect: a line `effect ID` on stdout for each run. It outlives what calls it. */
+/**
+ * An MCP server on port 8491 of its container, whose tool has an effect: a line `effect ID` on stdout for each run. It
+ * outlives what calls it.
+ */
 import { setTimeout as sleep } from "node:timers/promises";
 import { serveMcpHttp } from "@rockbot/mcp/standalone";
 

@@ -44,10 +44,11 @@ export async function engineOptions(): Promise<readonly string[]> {
 }
 
 /**
- * Runs the image of a service as nobody, with a root that cannot be written to, without capabilities and over the in-memory bus, until it is ready and
- * idle, and stops it.
+ * Runs the image of a service as nobody, with a root that cannot be written to, without capabilities and over the
+ * in-memory bus, until it is ready and idle, and stops it.
  * @param options of `docker run`, which it needs besides
- * @throws {Error} with its last words, if it is not ready within three minutes, or does not end by SIGTERM with exit code 0
+ * @throws {Error} with its last words, if it is not ready within three minutes, or does not end by SIGTERM with exit
+ * code 0
  */
 export async function measureImage(image: string, options: readonly string[] = []): Promise<ImageFigures> {
   const startedAt = performance.now();

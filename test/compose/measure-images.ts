@@ -1,6 +1,7 @@
 /**
- * Measures the images that `npm run images -- --tag TAG` has built, and writes docs/measured/images.md: `test/compose/measure-images.ts [--runs N] [--tag TAG]`.
- * Each runs as nobody, with a read-only root and without capabilities.
+ * Measures the images that `npm run images -- --tag TAG` has built, and writes docs/measured/images.md:
+ * `test/compose/measure-images.ts [--runs N] [--tag TAG]`. Each runs as nobody, with a read-only root and without
+ * capabilities.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";

@@ -4,7 +4,10 @@ import { connect } from "node:net";
 import { promisify } from "node:util";
 import type { Target } from "../deployment/reach-program.ts";
 
-/** Another machine: npm's registry, which a build of the images has to reach anyway. @returns undefined if this machine does not reach it */
+/**
+ * Another machine: npm's registry, which a build of the images has to reach anyway.
+ * @returns undefined if this machine does not reach it
+ */
 export async function reachableAddress(): Promise<Target | undefined> {
   try {
     const { stdout } = await promisify(execFile)("npm", ["config", "get", "registry"]);

@@ -1,4 +1,7 @@
-/** `npm run test:compose -- [FILE…]`: the tests of docker-compose.yml and of the images. Without an engine it says so and ends with exit code 0. */
+/**
+ * `npm run test:compose -- [FILE…]`: the tests of docker-compose.yml and of the images. Without an engine it says so
+ * and ends with exit code 0.
+ */
 import { canRunContainers } from "@rockbot/testing";
 import { runVitest } from "../run/run-vitest.ts";
 

@@ -30,7 +30,8 @@ async function examine(fault: Fault): Promise<readonly CaseResult[]> {
 const brokenBy = (results: readonly CaseResult[]) =>
   results.flatMap(({ outcome, clause, why }) => (outcome === "broken" ? [`${clause}: ${why}`] : []));
 
-// Some at once: what a service is tried for is mostly waiting, but one that hears too late of what happens breaks clauses. In the order of the tests.
+// Some at once: what a service is tried for is mostly waiting, but one that hears too late of what happens breaks
+// clauses. In the order of the tests.
 const turns = createSemaphore(6);
 const runs = new Map(
   Object.entries({ "has no fault": () => ({ breaks: [] }), ...faults }).map(([name, make]) => [name, examine(make())]),

@@ -37,7 +37,10 @@ function countTool({ takesAnyArguments = false }: Fault): Tool {
   });
 }
 
-/** A service over RabbitMQ in this process that can be started, stopped, and killed as a process is, and that may have a fault. */
+/**
+ * A service over RabbitMQ in this process that can be started, stopped, and killed as a process is, and that may have a
+ * fault.
+ */
 export function exampleService(url: string, service: string, fault: Fault): ServiceProcess & AsyncDisposable {
   let running: { readonly proxy: TcpFaultProxy; readonly bus: Bus; tools?: AsyncDisposable } | undefined;
   const ending: Promise<unknown>[] = [];

@@ -5,7 +5,10 @@ export interface Target {
   readonly port: number;
 }
 
-/** For `node --eval`, with targets as JSON: tries each for five seconds, and prints those that let it in. A connection that is not allowed is dropped. */
+/**
+ * For `node --eval`, with targets as JSON: tries each for five seconds, and prints those that let it in. A connection
+ * that is not allowed is dropped.
+ */
 export const REACH_PROGRAM = `
 const { connect } = require("node:net");
 const reach = (target) => new Promise((resolve) => {

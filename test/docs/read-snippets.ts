@@ -4,7 +4,10 @@ export type Use =
   /** Only its form is looked at. */
   | { readonly kind: "parse"; readonly reason: string }
   | { readonly kind: "skip"; readonly reason: string }
-  /** It is the content of this file, or is added to it, or each of its lines takes the place of the one that begins the same. */
+  /**
+   * It is the content of this file, or is added to it, or each of its lines takes the place of the one that begins the
+   * same.
+   */
   | { readonly kind: "file" | "append" | "edit"; readonly path: string }
   /** It stands in this file of the repository, whose own test runs it. */
   | { readonly kind: "from"; readonly path: string };
@@ -30,9 +33,10 @@ const LANGUAGES: ReadonlySet<string> = new Set(["sh", "bash", "ts", "python", "y
 const SHOWN: ReadonlySet<string> = new Set(["", "text"]);
 
 /**
- * The blocks of code of a page, in order. A block without a marker is run. The comment before it may say otherwise: `<!-- snippet: skip, because it needs … -->`,
- * `parse, because …`, `file=PATH`, `append=PATH`, `edit=PATH`, `from=PATH`, and beside these `fails=CODE`, `with WORD=COMMAND`. A comment
- * `<!-- snippet: setup`, the lines after it and `-->` are commands that readers do not see.
+ * The blocks of code of a page, in order. A block without a marker is run. The comment before it may say otherwise:
+ * `<!-- snippet: skip, because it needs … -->`, `parse, because …`, `file=PATH`, `append=PATH`, `edit=PATH`,
+ * `from=PATH`, and beside these `fails=CODE`, `with WORD=COMMAND`. A comment `<!-- snippet: setup`, the lines after it
+ * and `-->` are commands that readers do not see.
  * @throws {Error} naming the place of a marker or language that is not one of these
  */
 export function readSnippets(page: string, text: string): readonly Snippet[] {

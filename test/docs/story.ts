@@ -24,8 +24,9 @@ export interface StandIns {
 }
 
 /**
- * One page, read by somebody who types what it says: its blocks run in order in a folder that looks like the repository. `rockbot up` runs from where the page
- * starts it, or from the first command that asks a running one by HTTP.
+ * One page, read by somebody who types what it says: its blocks run in order in a folder that looks like the
+ * repository. `rockbot up` runs from where the page starts it, or from the first command that asks a running one by
+ * HTTP.
  */
 export class Story implements AsyncDisposable {
   readonly #folder: string;
@@ -55,7 +56,8 @@ export class Story implements AsyncDisposable {
       `exec "${process.execPath}" "${join(isCopy ? folder : root, "packages/cli/src/main.ts")}" "$@"`,
     );
     await program("scripts/with-tools", 'exec "$@"');
-    // Whole test runs and builds are not for here: that there is such a script is. What a copy may run is what changes it.
+    // Whole test runs and builds are not for here: that there is such a script is. What a copy may run is what changes
+    // it.
     const isScript = `"${process.execPath}" -e 'process.exit(process.argv[1] in require("./package.json").scripts ? 0 : 1)'`;
     const generate = isCopy ? `[ "$name" = generate ] && exec "${process.execPath}" scripts/generate.ts\n` : "";
     await program(
@@ -201,7 +203,10 @@ export class Story implements AsyncDisposable {
     });
   }
 
-  /** Checks what the page has written in TypeScript, as strictly as the repository itself is checked. @throws {Error} that names the places of faults */
+  /**
+   * Checks what the page has written in TypeScript, as strictly as the repository itself is checked.
+   * @throws {Error} that names the places of faults
+   */
   async checkTypes(): Promise<void> {
     if (this.#sources.length === 0) return;
     await writeFile(

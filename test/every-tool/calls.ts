@@ -4,13 +4,19 @@ import { type Answer, type Way, ways } from "./ways.ts";
 /** One call of a tool. */
 export interface ToolCall {
   readonly tool: string;
-  /** Each way has arguments of its own where an answer may be kept, or something is made. @param before the answers to the calls before it, by their tools */
+  /**
+   * Each way has arguments of its own where an answer may be kept, or something is made.
+   * @param before the answers to the calls before it, by their tools
+   */
   readonly args: (way: Way, before: ReadonlyMap<string, Answer>) => object;
   /** A part of its answer's text, and of what is structured. */
   readonly answer: (way: Way) => { readonly content?: string; readonly structured?: object };
 }
 
-/** One call of each tool of the services that only serve tools, and of `html_to_text`, in an order in which each finds what it asks for. */
+/**
+ * One call of each tool of the services that only serve tools, and of `html_to_text`, in an order in which each finds
+ * what it asks for.
+ */
 export const calls: readonly ToolCall[] = [
   {
     tool: "html_to_text",

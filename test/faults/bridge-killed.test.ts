@@ -4,12 +4,17 @@ import { type SettledCall, settleCall, tally, unharmed } from "./agent/settle-ca
 import { atScale, record } from "./figures.ts";
 import { type McpScene, openMcpScene } from "./mcp-scene.ts";
 
-/** Pairs of an older and a younger bridge, in each of which the older one is killed and the next one started, again and again. */
+/**
+ * Pairs of an older and a younger bridge, in each of which the older one is killed and the next one started, again and
+ * again.
+ */
 const PAIRS = atScale(1, 4);
 const KILLS_PER_PAIR = atScale(2, 50);
 /** Of a server that any replica calls, over each kill. */
 const CALLS = 8;
-/** Over every so manieth kill there are calls of a server with state, too: to have it again takes as long as a lease. */
+/**
+ * Over every so manieth kill there are calls of a server with state, too: to have it again takes as long as a lease.
+ */
 const STATEFUL_EVERY = atScale(1, 4);
 const STATEFUL_CALLS = 2;
 const HOLD_MS = 4_000;

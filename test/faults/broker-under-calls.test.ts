@@ -57,7 +57,8 @@ test.each(PAUSES_MS)(
     const mayFail = pauseMs > deadlineMs ? ["timeout", "unavailable"] : [];
     expect(Object.keys(report.failed).filter((code) => !mayFail.includes(code))).toEqual([]);
     expect(ended.filter(({ outcome, isLate }) => !["timeout", "unavailable"].includes(outcome) || isLate)).toEqual([]);
-    // A request that was on its way when the broker stood still may run: then its caller was told `timeout`, not that nothing was run.
+    // A request that was on its way when the broker stood still may run: then its caller was told `timeout`, not that
+    // nothing was run.
     expect(
       ended.flatMap(({ outcome }, index) =>
         outcome === "unavailable" && stale.includes(`hasty-${index}`) ? [index] : [],

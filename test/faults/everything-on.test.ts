@@ -21,7 +21,10 @@ const STOPS = atScale(3, 60);
 /** From the beginning of one stop to that of the next. */
 const EVERY_MS = Math.max(6_000, Math.round(60_000 * Number(process.env["ROCKBOT_FAULTS_PART"] ?? 0)));
 const MAX_STOP_MS = atScale(2_500, 10_000);
-/** A process that stands still for longer may find its connection closed: the broker gives up on one that misses two heartbeats of five seconds. */
+/**
+ * A process that stands still for longer may find its connection closed: the broker gives up on one that misses two
+ * heartbeats of five seconds.
+ */
 const HEARTBEATS_MS = 9_000;
 const SERVICE = "everything";
 const AGENT = "everything-agent";

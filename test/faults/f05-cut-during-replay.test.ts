@@ -19,7 +19,9 @@ const POINTS = atScale(5, 25) * LANES;
 /** Says "never": how soon is recorded. */
 const COME_BACK_MS = 60_000;
 
-/** What a bus with one subscription of each kind sends while it prepares its two connections, and how often at least. */
+/**
+ * What a bus with one subscription of each kind sends while it prepares its two connections, and how often at least.
+ */
 const sent = {
   "connection.start-ok": 2,
   "connection.open": 2,

@@ -48,8 +48,8 @@ test.each([
     });
     expect(brokenRules(report)).toEqual([]);
     expect(report.repeated).toEqual([]);
-    // A quorum queue takes back what it gave to a consumer that has just been ended, unseen, and marks it as one that may have been begun. Claims in
-    // Redis know better; those of one process do not.
+    // A quorum queue takes back what it gave to a consumer that has just been ended, unseen, and marks it as one that
+    // may have been begun. Claims in Redis know better; those of one process do not.
     const { outcome_unknown: unknown = 0, ...failed } = report.failed;
     expect(failed).toEqual({});
     expect(unknown).toBeLessThanOrEqual(redis === undefined ? drains.length : 0);

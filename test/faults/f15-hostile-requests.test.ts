@@ -147,7 +147,8 @@ const hostileRequest = fc.record({
         { weight: 3, arbitrary: fc.constant("RockBot.Tools.ToolInvokeRequest") },
         { weight: 1, arbitrary: fc.string({ maxLength: 60 }) },
       ),
-      // Either answered or dead-lettered: both are counted below. The default topic has no queue here, so it is left out.
+      // Either answered or dead-lettered: both are counted below. The default topic has no queue here, so it is left
+      // out.
       replyTo: fc.oneof(
         { weight: 4, arbitrary: fc.constant("tool.result.fuzz") },
         {

@@ -92,7 +92,10 @@ test("F19: a master that is cut off from its replicas grants no claim that the n
   });
 });
 
-/** Resolves once the one has all that the other has; it then takes the other's password, too, as one who may take its place. */
+/**
+ * Resolves once the one has all that the other has; it then takes the other's password, too, as one who may take its
+ * place.
+ */
 async function follow(redis: TestRedis, master: TestRedis): Promise<void> {
   const { hostname, port, password } = new URL(await master.directUrl());
   await redis.ctl("acl", "setuser", "default", `>${password}`);

@@ -10,7 +10,10 @@ import { spread } from "./spread.ts";
 const CALLS = atScale(1_000, 10_000);
 /** More would be calls that keep what they need no more; how much it is exactly is recorded. */
 const MAX_MB = 300;
-/** What has just been made has 24 MB. Node's own choice is three to four times as much, which is filled before anything is given back, however little lives. */
+/**
+ * What has just been made has 24 MB. Node's own choice is three to four times as much, which is filled before anything
+ * is given back, however little lives.
+ */
 const NODE_ARGS = ["--max-semi-space-size=8"];
 const busUrl = await sharedAmqpUrl();
 

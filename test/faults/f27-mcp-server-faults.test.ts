@@ -43,7 +43,10 @@ test("F27: a program that misbehaves costs the calls that meet it a typed error,
     .toEqual([]);
   const idle = await durations(scene, atScale(20, 500));
   const escaped: number[] = [];
-  /** One server misbehaves at a time, as often as it can: what others' calls take is its doing, not that of a machine full of starting programs. */
+  /**
+   * One server misbehaves at a time, as often as it can: what others' calls take is its doing, not that of a machine
+   * full of starting programs.
+   */
   async function misbehave(name: string): Promise<SettledCall[]> {
     const met: SettledCall[] = [];
     for (let i = 0; i < FAULTS; i++) {

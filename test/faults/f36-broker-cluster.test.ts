@@ -68,8 +68,9 @@ const isOfAnswers = ({ name }: Queue): boolean => name.startsWith("rockbot.resul
 const isOfRequests = ({ name }: Queue): boolean => /^rockbot\.[^.]+\.v1$/.test(name);
 
 /**
- * Where nodes ignore a partition, they stay apart after it until an operator restarts one side, which RabbitMQ's guide on partitions asks for: seen as
- * bindings that one side has and the other has not. The two other strategies heal by themselves.
+ * Where nodes ignore a partition, they stay apart after it until an operator restarts one side, which RabbitMQ's guide
+ * on partitions asks for: seen as bindings that one side has and the other has not. The two other strategies heal by
+ * themselves.
  */
 const partition = (handling: PartitionHandling): ClusterFault => ({
   what: `one node parted from the others for 20 s, ${handling}${handling === "ignore" ? ", then restarted" : ""}`,

@@ -44,7 +44,10 @@ export async function openMcpScene(
   const lines = (name: string) =>
     readFileSync(file(name), { encoding: "utf8", flag: "a+" }).split("\n").filter(Boolean);
   const cache = { NODE_COMPILE_CACHE: file("compiled") }; // most of what it takes to start a process
-  /** The number of a process that has ended may be another's by now: of those of the scene, the environment names its file. */
+  /**
+   * The number of a process that has ended may be another's by now: of those of the scene, the environment names its
+   * file.
+   */
   function isOfScene(pid: number): boolean {
     try {
       return readFileSync(`/proc/${pid}/environ`, "latin1").includes(file(PIDS));

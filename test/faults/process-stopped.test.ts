@@ -12,7 +12,10 @@ const PER_SECOND = 100;
 /** Of each call: who is stopped while it waits for its sockets reads them first anyway. */
 const BUSY_MS = 6;
 const CALM_MS = 700;
-/** The longest is longer than the broker waits for a heartbeat by default: these processes have asked it for more patience. */
+/**
+ * The longest is longer than the broker waits for a heartbeat by default: these processes have asked it for more
+ * patience.
+ */
 const STOPS_MS = [1_000, 2_500, 10_000];
 const HEARTBEAT_SECONDS = 15;
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);

@@ -76,7 +76,8 @@ test(`each of ${AGENTS} agents in processes of their own has answers again soon 
       "slowest ms": Math.max(...recoveries),
     },
   });
-  // Redis has to answer in half a second, which it may miss on a machine with much else to do: then a call is refused before it starts.
+  // Redis has to answer in half a second, which it may miss on a machine with much else to do: then a call is refused
+  // before it starts.
   const refused = settled.filter(({ outcome }) => outcome === "unavailable");
   expect(refused.filter(({ id }) => effects.has(id))).toEqual([]);
   expect(refused.length).toBeLessThanOrEqual(settled.length * MAX_PART_REFUSED);

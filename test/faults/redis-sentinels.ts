@@ -12,7 +12,10 @@ const QUORUM = "2";
 export interface WatchedRedis extends AsyncDisposable {
   /** By way of the Sentinels. */
   readonly url: string;
-  /** Kills the master by SIGKILL, and waits until the Sentinels have another. @returns how long that took, in milliseconds */
+  /**
+   * Kills the master by SIGKILL, and waits until the Sentinels have another.
+   * @returns how long that took, in milliseconds
+   */
   failOver(): Promise<number>;
 }
 

@@ -1,7 +1,8 @@
 /**
- * Runs the faults in large numbers and writes what they came to into docs: `npm run soak -- [--part 0.2] [NAME...]`. A part
- * runs so much of the numbers; names of test files run those alone. Which broker: see CONTRIBUTING.md. A run replaces the
- * rows of its broker and faults. What a test file has recorded counts only if nothing in it failed; else the run ends in an error.
+ * Runs the faults in large numbers and writes what they came to into docs: `npm run soak -- [--part 0.2] [NAME...]`. A
+ * part runs so much of the numbers; names of test files run those alone. Which broker: see CONTRIBUTING.md. A run
+ * replaces the rows of its broker and faults. What a test file has recorded counts only if nothing in it failed; else
+ * the run ends in an error.
  */
 import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";

@@ -1,4 +1,7 @@
-/** Measures searches in a knowledge base of 100 000 items, in SQLite and in PostgreSQL: writes docs/measured/knowledge.md. */
+/**
+ * Measures searches in a knowledge base of 100 000 items, in SQLite and in PostgreSQL: writes
+ * docs/measured/knowledge.md.
+ */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";

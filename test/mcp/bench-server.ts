@@ -1,6 +1,6 @@
 /**
- * MCP servers that do nothing, for measurements. `bench-server.ts --stdio TOOLS` is one over stdio; `bench-server.ts SERVERS TOOLS TOKEN` is so many
- * over HTTP, each on a port of its own; their addresses come on stdout, one a line.
+ * MCP servers that do nothing, for measurements. `bench-server.ts --stdio TOOLS` is one over stdio; `bench-server.ts
+ * SERVERS TOOLS TOKEN` is so many over HTTP, each on a port of its own; their addresses come on stdout, one a line.
  */
 import { type ServedTools, serveMcpHttp, serveMcpStdio } from "@rockbot/mcp/standalone";
 

@@ -12,7 +12,10 @@ export interface HopOptions {
   readonly ms: number;
 }
 
-/** Calls of one server, made by the SDK's client in this process, or through RabbitMQ and a bridge; the medians of all rounds. */
+/**
+ * Calls of one server, made by the SDK's client in this process, or through RabbitMQ and a bridge; the medians of all
+ * rounds.
+ */
 export interface HopRow {
   readonly transport: string;
   readonly way: "direct" | "over the bus";
@@ -25,7 +28,10 @@ const BYTES = 200;
 const CONCURRENCIES = [1, 64];
 const WARM_UP: LoopOptions = { payload: "text", thinkMs: 0, ms: 2_000, concurrency: 16, bytes: BYTES };
 
-/** Both ways in turn, round by round, so that what else the machine does meets both alike. Over HTTP both call the same process, over stdio each a process of its own. */
+/**
+ * Both ways in turn, round by round, so that what else the machine does meets both alike. Over HTTP both call the same
+ * process, over stdio each a process of its own.
+ */
 export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): Promise<readonly HopRow[]> {
   await using http = await startHttpServers(1, 1);
   const [url = ""] = http.urls;

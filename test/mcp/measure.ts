@@ -1,4 +1,7 @@
-/** Measures what the way over the bus costs a call of an MCP server, and a bridge with many servers: writes docs/measured/mcp.md. `--quick` for a look. */
+/**
+ * Measures what the way over the bus costs a call of an MCP server, and a bridge with many servers: writes
+ * docs/measured/mcp.md. `--quick` for a look.
+ */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";

@@ -28,8 +28,8 @@ export interface OriginalAgent extends AsyncDisposable {
 }
 
 /**
- * The agent of the .NET original at its end of the bus, made from what the wire contract says of it, of amqplib alone: its exchanges, queues and
- * bindings, its properties and doubled headers, its bodies. Nothing of ours is imported.
+ * The agent of the .NET original at its end of the bus, made from what the wire contract says of it, of amqplib alone:
+ * its exchanges, queues and bindings, its properties and doubled headers, its bodies. Nothing of ours is imported.
  */
 export async function startOriginalAgent(url: string, name: string): Promise<OriginalAgent> {
   const connection = await connect(url);

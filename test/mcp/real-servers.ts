@@ -80,7 +80,10 @@ export const everythingCalls: readonly RealCall[] = [
   { tool: "trigger-long-running-operation", args: { duration: 1, steps: 4 }, gives: /completed/i },
 ];
 
-/** One call of each tool of server-filesystem, in an order in which each finds what it needs; `note.txt` is there before. */
+/**
+ * One call of each tool of server-filesystem, in an order in which each finds what it needs; `note.txt` is there
+ * before.
+ */
 export const fileCalls = (folder: string): readonly RealCall[] => {
   const at = (name: string): string => join(folder, name);
   return [

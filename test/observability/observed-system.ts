@@ -39,12 +39,18 @@ const ROOT = join(import.meta.dirname, "../..");
 const GATEWAY_TOKEN = "observed-gateway-token";
 const MCP_TOKEN = "observed-mcp-token";
 
-/** A running system whose parts can be harmed: every service as a process of its own, with a broker and a Redis of its own. */
+/**
+ * A running system whose parts can be harmed: every service as a process of its own, with a broker and a Redis of its
+ * own.
+ */
 export interface ObservedSystem extends AsyncDisposable {
   readonly broker: TestBroker;
   readonly redis: TestRedis;
   readonly pages: PageServer;
-  /** The files of all processes: `policy.yaml`, `audit.jsonl` of web-tools, `bus-url` of the gateway, and the folder `programs` of scripts-manager. */
+  /**
+   * The files of all processes: `policy.yaml`, `audit.jsonl` of web-tools, `bus-url` of the gateway, and the folder
+   * `programs` of scripts-manager.
+   */
   readonly folder: string;
   readonly targets: readonly Target[];
   readonly model: ModelServer;

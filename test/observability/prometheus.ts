@@ -33,7 +33,10 @@ export function whyNoPrometheus(): string | undefined {
   return found.error === undefined ? undefined : "no prometheus on the PATH (on Debian: apt install prometheus)";
 }
 
-/** An installed Prometheus that reads every target each three seconds and keeps to `rules`, but that no alert has to last longer than two seconds. */
+/**
+ * An installed Prometheus that reads every target each three seconds and keeps to `rules`, but that no alert has to
+ * last longer than two seconds.
+ */
 export async function startPrometheus(targets: readonly Target[], rules: string): Promise<Prometheus> {
   await using starting = new AsyncDisposableStack();
   const folder = starting.use(await temporaryFolder());

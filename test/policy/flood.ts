@@ -5,7 +5,10 @@ import { newId, type ToolDefinition, ToolError, type Validator } from "@rockbot/
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { createToolCaller, defineTool, serveTools, type ToolCaller } from "@rockbot/tools";
 
-/** The service bears 8 calls at once of 200 ms each, 40 a second; the flood alone asks for more. Few, so that no processor is busy with them. */
+/**
+ * The service bears 8 calls at once of 200 ms each, 40 a second; the flood alone asks for more. Few, so that no
+ * processor is busy with them.
+ */
 const CONCURRENCY = 8;
 const CALL_MS = 200;
 const FLOOD_PER_SECOND = 60;

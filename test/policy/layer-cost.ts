@@ -15,7 +15,10 @@ import {
 
 const CALLS = 5_000;
 
-/** What a call through the layers costs in each case, in microseconds of processor time: the median over rounds in which all cases have their turn. */
+/**
+ * What a call through the layers costs in each case, in microseconds of processor time: the median over rounds in which
+ * all cases have their turn.
+ */
 export async function measureLayers({
   rounds,
   sharedRates,

@@ -1,4 +1,7 @@
-/** Measures what the policy costs each call, and what it is worth when a caller floods a service: writes docs/measured/policy.md. */
+/**
+ * Measures what the policy costs each call, and what it is worth when a caller floods a service: writes
+ * docs/measured/policy.md.
+ */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";

@@ -226,7 +226,10 @@ async function expectedIn(
   };
 }
 
-/** The type, and JSON as a value, a form as it is, and parts by name with their texts; of bytes each client has its own writing. */
+/**
+ * The type, and JSON as a value, a form as it is, and parts by name with their texts; of bytes each client has its own
+ * writing.
+ */
 async function contentOf(
   contentType: string,
   body: Buffer | FormData,

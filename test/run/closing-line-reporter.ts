@@ -3,7 +3,9 @@ import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
 import { closingLine, type FailedFile, RESULT_FILE, type RunResult } from "./run-result.ts";
 
-/** Ends a run's output with its {@link closingLine}, and notes how it ended where the environment names a file for it. */
+/**
+ * Ends a run's output with its {@link closingLine}, and notes how it ended where the environment names a file for it.
+ */
 export class ClosingLineReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[], errors: readonly unknown[]): void {
     const result = resultOf(modules, errors);

@@ -1,4 +1,7 @@
-/** Notes with each test file the processor time that it takes, with its imports and the processes that it ends: for SlowestFilesReporter. */
+/**
+ * Notes with each test file the processor time that it takes, with its imports and the processes that it ends: for
+ * SlowestFilesReporter.
+ */
 import { readFileSync } from "node:fs";
 import { afterAll } from "vitest";
 

@@ -24,7 +24,10 @@ export interface FailedFile {
 /** How a run of tests ended. */
 export interface RunResult extends TestCounts {
   readonly files: readonly FailedFile[];
-  /** How many errors came outside of any test while no file of {@link files} ran: a second try of these says nothing of them. */
+  /**
+   * How many errors came outside of any test while no file of {@link files} ran: a second try of these says nothing of
+   * them.
+   */
   readonly strayErrors: number;
 }
 

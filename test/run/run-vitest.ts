@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
-/** Runs tests, with their output on that of this process. @returns their exit code, 1 if a signal ended them or they cannot be run, which is then said */
+/**
+ * Runs tests, with their output on that of this process.
+ * @returns their exit code, 1 if a signal ended them or they cannot be run, which is then said
+ */
 export async function runVitest(args: readonly string[], env: NodeJS.ProcessEnv = process.env): Promise<number> {
   const tests = spawn("vitest", ["run", ...args], { stdio: "inherit", env });
   try {

@@ -6,7 +6,10 @@ import { expect, test } from "vitest";
 const MAIN = join(import.meta.dirname, "run-with-second-try.ts");
 const REPORTER = join(import.meta.dirname, "closing-line-reporter.ts");
 
-/** Test files by their names: each has a test that passes, and one that fails in so many runs. The latter also does what `leftBehind` says. */
+/**
+ * Test files by their names: each has a test that passes, and one that fails in so many runs. The latter also does what
+ * `leftBehind` says.
+ */
 function project(failures: Readonly<Record<string, number>>, leftBehind = ""): TemporaryFolder {
   const folder = temporaryFolder();
   folder.write(

@@ -5,8 +5,8 @@ import type { Reporter, TestModule } from "vitest/node";
 const NAMED = 10;
 
 /**
- * Prints where the time of a run goes: the files that took longest, and those that took most of the processors, which is what makes a whole run long. The brokers
- * that files share, and vitest itself, count for no file.
+ * Prints where the time of a run goes: the files that took longest, and those that took most of the processors, which
+ * is what makes a whole run long. The brokers that files share, and vitest itself, count for no file.
  */
 export class SlowestFilesReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {

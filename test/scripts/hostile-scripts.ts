@@ -1,7 +1,10 @@
 /** A script that means harm, and what it may have come to. */
 export interface HostileScript {
   readonly name: string;
-  /** The fault or threat that it is one of: F32 floods its output, F33 its machine, T12 wants out or secrets, T13 a network. */
+  /**
+   * The fault or threat that it is one of: F32 floods its output, F33 its machine, T12 wants out or secrets, T13 a
+   * network.
+   */
   readonly row: "F32" | "F33" | "T12" | "T13";
   readonly script: string;
   readonly timeoutMs?: number;

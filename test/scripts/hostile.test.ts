@@ -32,7 +32,10 @@ function run(runner: ScriptRunner, script: string, timeoutMs: number): Promise<S
   );
 }
 
-/** Runs innocent scripts one after another beside `work`, `least` of them at least. @returns how long each took, in milliseconds */
+/**
+ * Runs innocent scripts one after another beside `work`, `least` of them at least.
+ * @returns how long each took, in milliseconds
+ */
 async function innocentsBeside(runner: ScriptRunner, work: Promise<unknown>, least = BESIDE): Promise<number[]> {
   let isOver = false;
   const ended = work.finally(() => {

@@ -1,4 +1,7 @@
-/** A manager that installs packages in a pod, as a process of its own: `node installer-service.ts JSON`, with options of its maker. Says "ready" once there is the pod. */
+/**
+ * A manager that installs packages in a pod, as a process of its own: `node installer-service.ts JSON`, with options of
+ * its maker. Says "ready" once there is the pod.
+ */
 
 import { type KubernetesMakerOptions, kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import { installerCommand, installerLimits } from "@rockbot/scripts-manager";

@@ -1,4 +1,7 @@
-/** A runner of scripts on this machine, as a process of its own: `node local-runner-service.ts WAY SCRIPT`. Says on stdout when the script may have begun. */
+/**
+ * A runner of scripts on this machine, as a process of its own: `node local-runner-service.ts WAY SCRIPT`. Says on
+ * stdout when the script may have begun.
+ */
 import { silentLogger } from "@rockbot/bus";
 import { localWays, openLocalMaker, runJob } from "@rockbot/sandbox";
 

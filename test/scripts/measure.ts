@@ -1,4 +1,6 @@
-/** Measures what a script costs in each kind of sandbox, beside the interpreter itself: writes docs/measured/scripts.md. */
+/**
+ * Measures what a script costs in each kind of sandbox, beside the interpreter itself: writes docs/measured/scripts.md.
+ */
 import { execFile } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { writeFile } from "node:fs/promises";

@@ -16,8 +16,8 @@ print(os.readlink("/proc/self/ns/pid") + "@" + open("/proc/1/stat").read().rpart
 `;
 
 /**
- * The pid namespaces of this machine in which processes live. The kernel's name for one is another's as soon as the first is gone, so when the first
- * process was started belongs to the name.
+ * The pid namespaces of this machine in which processes live. The kernel's name for one is another's as soon as the
+ * first is gone, so when the first process was started belongs to the name.
  */
 export function livePidNamespaces(): ReadonlySet<string> {
   return new Set(named(processes()).map(({ namespace }) => namespace));

@@ -38,7 +38,10 @@ export const noCluster = skipFor(whyNoFaults() === undefined ? whyNoPods() : und
 /** Of tests that need one whose API server does as they say. */
 export const noOwnCluster = skipFor(whyNoFaults() ?? whyNoPods());
 
-/** A cluster with a namespace for scripts: that of the tests' own API server, or a real one. Disposal removes what was made. */
+/**
+ * A cluster with a namespace for scripts: that of the tests' own API server, or a real one. Disposal removes what was
+ * made.
+ */
 export interface ScriptsCluster extends AsyncDisposable, Pick<TestCluster, "namespace" | "manager" | "api" | "pods"> {
   /** Of somebody with the manager's rights. */
   readonly kubeconfigFile: string;
@@ -119,7 +122,10 @@ export function uniqueJob({
   return { id, script: [...lines, `print(${JSON.stringify(id)}, end="")`].join("\n"), timeoutMs };
 }
 
-/** Runs a job in a sandbox that is made for it. @returns how long that took to make, in milliseconds, and what the job wrote */
+/**
+ * Runs a job in a sandbox that is made for it.
+ * @returns how long that took to make, in milliseconds, and what the job wrote
+ */
 export async function runCold(
   maker: SandboxMaker,
   job: ScriptJob,

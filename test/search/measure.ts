@@ -1,4 +1,7 @@
-/** Measures how well services and tools are found, how fast, and what the tools mode saves: writes docs/measured/search.md. */
+/**
+ * Measures how well services and tools are found, how fast, and what the tools mode saves: writes
+ * docs/measured/search.md.
+ */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";

@@ -1,7 +1,8 @@
 /**
- * A caller as a process of its own: `node calling-service.ts AMQP_URL REDIS_URL NAME CALLS`. The name is its agent's, that of
- * the tool it calls, and the prefix of its keys. It takes up what an earlier one had out, and writes each answer as a line of
- * JSON; then `resumed`. Then it makes the calls, and writes `out` once the bus has confirmed them all.
+ * A caller as a process of its own: `node calling-service.ts AMQP_URL REDIS_URL NAME CALLS`. The name is its agent's,
+ * that of the tool it calls, and the prefix of its keys. It takes up what an earlier one had out, and writes each
+ * answer as a line of JSON; then `resumed`. Then it makes the calls, and writes `out` once the bus has confirmed them
+ * all.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";

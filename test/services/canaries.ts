@@ -1,6 +1,8 @@
 import { randomBytes } from "node:crypto";
 
-/** A secret planted somewhere. Its `mark` stands in each of its forms but base64: nothing encodes letters and digits. */
+/**
+ * A secret planted somewhere. Its `mark` stands in each of its forms but base64: nothing encodes letters and digits.
+ */
 export interface Canary {
   readonly mark: string;
   /** With characters that URLs, JSON and base64url write differently. */

@@ -1,4 +1,7 @@
-/** A tool service as a process of its own: `node echo-service.ts AMQP_URL`. Each line on stdout is one effect of `echo`, and its first line says that it is ready. */
+/**
+ * A tool service as a process of its own: `node echo-service.ts AMQP_URL`. Each line on stdout is one effect of `echo`,
+ * and its first line says that it is ready.
+ */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { defineTool, serveTools } from "@rockbot/tools";

@@ -105,7 +105,8 @@ test.skipIf(missing !== undefined)(
     execFileSync("mkfifo", [pipe]);
     {
       await using child = startCli(["knowledge", "import", pipe], options);
-      // A pipe holds less than all of it: once it is written most of it has been read, and part of that saved, and no end is in sight.
+      // A pipe holds less than all of it: once it is written most of it has been read, and part of that saved, and no
+      // end is in sight.
       const failed = child.ended.then(({ stderr }) =>
         Promise.reject(new Error(`The import ended before it had read: ${stderr}`)),
       );

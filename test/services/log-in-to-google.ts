@@ -1,7 +1,10 @@
 import { expect, vi } from "vitest";
 import { startCli } from "../../packages/cli/src/test-cli.ts";
 
-/** Logs the person of the local Google in by `rockbot google login`, for Gmail and for Calendar. @param env the settings of google-tools */
+/**
+ * Logs the person of the local Google in by `rockbot google login`, for Gmail and for Calendar.
+ * @param env the settings of google-tools
+ */
 export async function logInToGoogle(
   account: string,
   options: { readonly folder: string; readonly env: Readonly<Record<string, string>> },

@@ -234,7 +234,8 @@ test("no secret leaves a process, on any of more than forty ways to fail, with a
     failures += 3;
   }
 
-  // 5. Processes that do not get up, and commands that cannot do what they are told. All at once: each waits for what does not come.
+  // 5. Processes that do not get up, and commands that cannot do what they are told. All at once: each waits for what
+  // does not come.
   const nowhere = `127.0.0.1:${await freePort()}`;
   const commandUrl = `amqp://user:${secrets.commandsBroker.inUrl}@`;
   const configFile = join(folder, "config.yaml");

@@ -27,7 +27,9 @@ const nameIn = ({ messages }: ModelRequest): string =>
 /** How often the model has answered in the conversation. */
 const answersIn = ({ messages }: ModelRequest): number => messages.filter(({ role }) => role === "assistant").length;
 
-/** A model that plays a script for each agent, by how far its conversation is. After a script it repeats its last step. */
+/**
+ * A model that plays a script for each agent, by how far its conversation is. After a script it repeats its last step.
+ */
 export function modelOfAgents(scripts: Readonly<Record<string, readonly TestStep[]>>): {
   readonly model: Model;
   readonly requests: ModelRequest[];

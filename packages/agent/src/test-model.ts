@@ -28,7 +28,9 @@ export const called = (
 /** An error as the adapters of models throw them. */
 export const modelError = (code: string): Error => Object.assign(new Error(`the model says ${code}`), { code });
 
-/** A model for tests that answers by a script, and keeps what it was asked. After the script it repeats the last step. */
+/**
+ * A model for tests that answers by a script, and keeps what it was asked. After the script it repeats the last step.
+ */
 export function scriptedModel(
   steps: readonly TestStep[],
   behavior: Partial<ModelBehavior> = {},

@@ -1,11 +1,17 @@
 import type { ToolCaller } from "@rockbot/tools";
 import type { TurnStore } from "./store/turn-store.ts";
 
-/** A process that dies at one of its steps: from then on nothing that it asks for is done, and nothing that was done is told to it. */
+/**
+ * A process that dies at one of its steps: from then on nothing that it asks for is done, and nothing that was done is
+ * told to it.
+ */
 export class Mortal {
   readonly #diesAt: number;
   readonly steps: string[] = [];
-  /** The answers of the model that the store has kept, whether or not the process lived to hear of it; the last one is kept by the turn's end. */
+  /**
+   * The answers of the model that the store has kept, whether or not the process lived to hear of it; the last one is
+   * kept by the turn's end.
+   */
   readonly kept = new Set<number | "last">();
   isDead = false;
   readonly died = Promise.withResolvers<void>();

@@ -2,9 +2,15 @@ import { readTtlMs } from "@rockbot/contracts";
 import type { MessageProperties } from "./wire/frames.ts";
 import type { IncomingMessage } from "./wire/read-frames.ts";
 
-/** On a message that was sent before and never confirmed: how long before, at most, in milliseconds. The broker may have both. */
+/**
+ * On a message that was sent before and never confirmed: how long before, at most, in milliseconds. The broker may have
+ * both.
+ */
 const COPY_OF = "x-rockbot-sent-before-ms";
-/** Bytes in a socket that nobody reads are older than their time to live; the broker gives such a connection up in less than this. */
+/**
+ * Bytes in a socket that nobody reads are older than their time to live; the broker gives such a connection up in less
+ * than this.
+ */
 const TRANSIT_MS = 30_000;
 
 /** The properties under which a message is sent once more. */
@@ -14,8 +20,9 @@ export const asCopy = (properties: MessageProperties, sentBeforeMs: number): Mes
 });
 
 /**
- * The earliest moment at which a consumer may have got the message, or a copy of it; undefined if there was none. The broker hands out no message
- * whose time to live is over, and a message that it takes back keeps its time. Of a message without one nothing is known.
+ * The earliest moment at which a consumer may have got the message, or a copy of it; undefined if there was none. The
+ * broker hands out no message whose time to live is over, and a message that it takes back keeps its time. Of a message
+ * without one nothing is known.
  */
 export function maybeHandledSince(
   { fields, properties }: Pick<IncomingMessage, "fields" | "properties">,

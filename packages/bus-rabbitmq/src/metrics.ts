@@ -27,7 +27,9 @@ export type ShownState = (typeof SHOWN_STATES)[number];
 /** What an operator has to tell apart. */
 const SHOWN_STATES = ["ready", "blocked", "down"] as const;
 
-/** Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+/**
+ * Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever.
+ */
 let made: ReturnType<typeof makeInstruments> | undefined;
 function instruments(): ReturnType<typeof makeInstruments> {
   made ??= makeInstruments();

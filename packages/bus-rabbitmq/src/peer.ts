@@ -20,11 +20,21 @@ export interface PeerMessage {
 /** The AMQP properties of a message, by amqplib's names. */
 export type PeerProperties = Options.Publish;
 
-/** A peer on the broker that is no bus: it writes what a bus would not, and sees what a bus would not show. For trying services of others. */
+/**
+ * A peer on the broker that is no bus: it writes what a bus would not, and sees what a bus would not show. For trying
+ * services of others.
+ */
 export interface Peer extends AsyncDisposable {
-  /** Resolves once the broker has confirmed. @returns whether a queue took the message @throws {Error} if the broker does not answer */
+  /**
+   * Resolves once the broker has confirmed.
+   * @returns whether a queue took the message
+   * @throws {Error} if the broker does not answer
+   */
   publish(topic: string, body: Uint8Array, properties: PeerProperties): Promise<boolean>;
-  /** Hands all that is published to the topics from now on to `onMessage`. @param queue others see its consumer under this name; it goes with the peer */
+  /**
+   * Hands all that is published to the topics from now on to `onMessage`.
+   * @param queue others see its consumer under this name; it goes with the peer
+   */
   listen(topics: readonly string[], onMessage: (message: PeerMessage) => void, queue?: string): Promise<void>;
   /** The numbers of messages that wait in a queue and of its consumers; undefined if there is no such queue. */
   look(queue: string): Promise<{ readonly messages: number; readonly consumers: number } | undefined>;

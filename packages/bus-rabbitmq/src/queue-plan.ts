@@ -3,13 +3,18 @@ import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_
 /** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
 export const EXCHANGE = "rockbot";
 /**
- * The exchange of dead letters; its keys are queue names. It is a topic exchange, because a broker grants only the keys of such exchanges one
- * by one. At a direct exchange a service could bind and write the keys of others.
+ * The exchange of dead letters; its keys are queue names. It is a topic exchange, because a broker grants only the keys
+ * of such exchanges one by one. At a direct exchange a service could bind and write the keys of others.
  */
 export const DEAD_LETTER_EXCHANGE = "rockbot.dlx.v1";
-/** More deaths of consumers over a message than this, and it goes to the lone retry, unless it is not to blame for them. */
+/**
+ * More deaths of consumers over a message than this, and it goes to the lone retry, unless it is not to blame for them.
+ */
 const DELIVERY_LIMIT = 10;
-/** A quorum queue counts each look at a parked message as a delivery. From RabbitMQ 4 on it drops a message after twenty where no limit is set. */
+/**
+ * A quorum queue counts each look at a parked message as a delivery. From RabbitMQ 4 on it drops a message after twenty
+ * where no limit is set.
+ */
 const LOOKS_LIMIT = 2 ** 31 - 1;
 
 /** The arguments with which a queue is declared. Another declaration of the same name must have the same. */
@@ -26,8 +31,8 @@ export interface PlannedQueue {
 }
 
 /**
- * The versions of services' main queues. The arguments of a queue cannot change. A release that needs others raises `current`, and names the version of
- * before as retired. See `lead-topics.ts`.
+ * The versions of services' main queues. The arguments of a queue cannot change. A release that needs others raises
+ * `current`, and names the version of before as retired. See `lead-topics.ts`.
  */
 export interface QueueVersions {
   readonly current: number;
@@ -59,13 +64,19 @@ export const diedName = (subscription: string): string => `rockbot.${subscriptio
 /** Takes answers while the node that has the main queue of a subscription of kind `result` is down. */
 export const spareQueueName = (subscription: string): string => `rockbot.${subscription}.v1.spare`;
 
-/** Where a second subscription of kind `result` gets each message that the owner of the name gets, until it succeeds the owner. */
+/**
+ * Where a second subscription of kind `result` gets each message that the owner of the name gets, until it succeeds the
+ * owner.
+ */
 export const nextQueueName = (subscription: string): string => `rockbot.${subscription}.v1.next`;
 
 /** How many queues for copies a user may have where senders are verified. */
 export const COPY_NAMES = 256;
 
-/** The name of a queue for copies where senders are verified. A user whose broker made the names could have as many queues as it likes. */
+/**
+ * The name of a queue for copies where senders are verified. A user whose broker made the names could have as many
+ * queues as it likes.
+ */
 export const copyName = (user: string, number: number | "*"): string => `rockbot.copy.${user}.${number}`;
 
 /** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
@@ -85,10 +96,11 @@ export const nextArguments: QueueArguments = {
 export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
 
 /**
- * The queues of a service, in the order of their declaration. The last station comes first, because no message may die on its way to a queue
- * that is not there yet. A message that consumers died over, and that is not to blame, goes back to the main queue. Dead letters of the main queue
- * whose time was over are done with. The rest goes to `retry`, from there to `dlq`, and from there, once answered, to `parked`. All are quorum queues: the loss of a node loses none of them. The lengths of live queues come as
- * policies of the broker, because the arguments of a queue can never change.
+ * The queues of a service, in the order of their declaration. The last station comes first, because no message may die
+ * on its way to a queue that is not there yet. A message that consumers died over, and that is not to blame, goes back
+ * to the main queue. Dead letters of the main queue whose time was over are done with. The rest goes to `retry`, from
+ * there to `dlq`, and from there, once answered, to `parked`. All are quorum queues: the loss of a node loses none of
+ * them. The lengths of live queues come as policies of the broker, because the arguments of a queue can never change.
  */
 export function serviceQueues(subscription: string, versions: QueueVersions = QUEUE_VERSIONS): readonly PlannedQueue[] {
   const parked = queueName(subscription, "parked");

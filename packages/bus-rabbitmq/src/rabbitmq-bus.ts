@@ -42,15 +42,22 @@ export interface ConnectBusOptions {
   /** Aborts the first attempts to connect. Later it means nothing: disposal ends the bus. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether the broker may not know the user yet, as in a deployment that starts with its broker: then a refusal at first is tried again, too,
-   * until `connectTimeoutMs` are over. @default false
+   * Whether the broker may not know the user yet, as in a deployment that starts with its broker: then a refusal at
+   * first is tried again, too, until `connectTimeoutMs` are over. @default false
    */
   readonly waitsForRights?: boolean | undefined;
   /** How long disposal waits for running handlers and unconfirmed messages, each. @default 20_000 */
   readonly drainMs?: number | undefined;
-  /** A peer that is idle and silent for two to three times this long counts as dead, to the broker as to this process. @default 5 */
+  /**
+   * A peer that is idle and silent for two to three times this long counts as dead, to the broker as to this process.
+   * @default 5
+   */
   readonly heartbeatSeconds?: number | undefined;
-  /** A broker that owes confirms and is silent for this long counts as dead; time that this process slept is not the broker's. @default 2_000 */
+  /**
+   * A broker that owes confirms and is silent for this long counts as dead; time that this process slept is not the
+   * broker's.
+   * @default 2_000
+   */
   readonly silenceMs?: number | undefined;
   /**
    * `verified`: each agent and service has a broker user of its own, under which messages are sent and received.
@@ -65,8 +72,8 @@ export interface ConnectBusOptions {
 
 /**
  * A bus over RabbitMQ 3.10 or later. Reconnects for as long as it lives.
- * @param url `amqp://user:password@host:port/vhost`, or `amqps://…`. A function is asked before each connection, so that the
- * password can change meanwhile; the user cannot
+ * @param url `amqp://user:password@host:port/vhost`, or `amqps://…`. A function is asked before each connection, so
+ * that the password can change meanwhile; the user cannot
  * @throws {RangeError} if the address or an option makes no sense
  * @throws {BusUnavailableError} if the broker cannot be reached in time, or refuses
  * @throws {BusClosedError} if `signal` aborts before
@@ -286,8 +293,8 @@ class RabbitMqBus implements Bus {
   }
 
   /**
-   * Repeats all declarations now and again: an exchange, a queue or a binding that somebody has deleted is there again then. The broker does not say
-   * when that happens, but for a queue's consumers.
+   * Repeats all declarations now and again: an exchange, a queue or a binding that somebody has deleted is there again
+   * then. The broker does not say when that happens, but for a queue's consumers.
    */
   async #lookNowAndAgain(): Promise<void> {
     while (!this.#isClosing) {

@@ -21,7 +21,10 @@ import {
 
 /** Has no factor in common with COPY_NAMES: all of them are tried. */
 const COPY_STRIDE = 89;
-/** The time that a classic queue may take to say that it is there. One whose node is down says nothing, for as long as that is so. */
+/**
+ * The time that a classic queue may take to say that it is there. One whose node is down says nothing, for as long as
+ * that is so.
+ */
 const CLASSIC_MS = 1_500;
 /** How long one that leaves a queue waits for its end. */
 const LEAVE_MS = 1_000;
@@ -29,8 +32,9 @@ const LEAVE_MS = 1_000;
 const declaring = new WeakMap<Link, Promise<boolean>>();
 
 /**
- * Sees to what every connection that publishes or consumes relies on; those who ask at the same time share the answer. It is declared
- * only where it is not there: a user with rights of its own finds what the imported definitions made, and may not.
+ * Sees to what every connection that publishes or consumes relies on; those who ask at the same time share the answer.
+ * It is declared only where it is not there: a user with rights of its own finds what the imported definitions made,
+ * and may not.
  * @returns whether all of it was there
  */
 export function declareExchanges(link: Link): Promise<boolean> {
@@ -58,7 +62,8 @@ async function declareMissingExchanges(link: Link): Promise<boolean> {
 }
 
 /**
- * Declares the queues of a service, and binds the main one to its topics unless a retired one is there: then `leadTopics` decides.
+ * Declares the queues of a service, and binds the main one to its topics unless a retired one is there: then
+ * `leadTopics` decides.
  * @returns the retired main queues that are there
  */
 export async function declareService(
@@ -82,9 +87,9 @@ export async function declareService(
 }
 
 /**
- * Declares the queue of one who waits for answers; the broker deletes it when it has had no consumer for ten minutes. It is a classic
- * queue, which answers sooner than a quorum queue by what a disk takes to write, and lies on one node. While that is down a spare one on
- * another node takes its place.
+ * Declares the queue of one who waits for answers; the broker deletes it when it has had no consumer for ten minutes.
+ * It is a classic queue, which answers sooner than a quorum queue by what a disk takes to write, and lies on one node.
+ * While that is down a spare one on another node takes its place.
  * @returns the queues that may have answers, of which one gets them from now on
  */
 export async function declareResult(
@@ -108,7 +113,10 @@ export async function declareResult(
   return [spare];
 }
 
-/** @returns whether a result queue is there now; if not, the node that has it is down @throws {Error} if the broker refuses it for another reason */
+/**
+ * @returns whether a result queue is there now; if not, the node that has it is down
+ * @throws {Error} if the broker refuses it for another reason
+ */
 async function isDeclared(link: Link, queue: string): Promise<boolean> {
   try {
     await onScratchChannel(link, (channel) =>
@@ -125,11 +133,17 @@ async function isDeclared(link: Link, queue: string): Promise<boolean> {
   }
 }
 
-/** @returns how many messages wait in a queue; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
+/**
+ * @returns how many messages wait in a queue; undefined if it is not there, or does not say
+ * @throws {Error} if the connection is lost
+ */
 export const look = async (link: Link, queue: string): Promise<number | undefined> =>
   (await stateOf(link, queue))?.messages;
 
-/** @returns what waits in a queue, and how many consume it; undefined if it is not there, or does not say @throws {Error} if the connection is lost */
+/**
+ * @returns what waits in a queue, and how many consume it; undefined if it is not there, or does not say
+ * @throws {Error} if the connection is lost
+ */
 export async function stateOf(link: Link, queue: string): Promise<QueueState | undefined> {
   try {
     const { messageCount, consumerCount } = await onScratchChannel(link, (channel) =>
@@ -184,8 +198,9 @@ export interface CopyQueue {
 }
 
 /**
- * The names of queues for copies that subscriptions of a connection have. What is exclusive to a connection is so to all of its subscriptions
- * together: the broker would declare the queue of one for another, and share its messages out between them.
+ * The names of queues for copies that subscriptions of a connection have. What is exclusive to a connection is so to
+ * all of its subscriptions together: the broker would declare the queue of one for another, and share its messages out
+ * between them.
  */
 const copyNames = new WeakMap<Link, Set<string>>();
 
@@ -209,7 +224,10 @@ export async function declareCopy(
   return queue;
 }
 
-/** By lot, so that processes of one user seldom ask for the same name. @throws {Error} if the broker refuses, or too many names are taken */
+/**
+ * By lot, so that processes of one user seldom ask for the same name.
+ * @throws {Error} if the broker refuses, or too many names are taken
+ */
 async function declareNumbered(link: Link, user: string): Promise<CopyQueue> {
   const taken = copyNames.get(link) ?? new Set();
   copyNames.set(link, taken);

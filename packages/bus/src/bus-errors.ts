@@ -57,7 +57,10 @@ export class SubscriptionTakenError extends Error {
   override readonly name = "SubscriptionTakenError";
 }
 
-/** Thrown by a handler: this message can never be handled, so trying again is no use. Its text is kept with the message, without secrets. */
+/**
+ * Thrown by a handler: this message can never be handled, so trying again is no use. Its text is kept with the message,
+ * without secrets.
+ */
 export class DeadLetterError extends Error {
   override readonly name = "DeadLetterError";
 

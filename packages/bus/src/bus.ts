@@ -9,14 +9,17 @@ export interface Bus extends AsyncDisposable {
   readonly traits: BusTraits;
   /** Whether the bus can carry messages now; false while a lost connection is being restored. */
   readonly isReady: boolean;
-  /** Whether the bus is there and takes no messages, for want of memory or disk: publishing waits until it does again. */
+  /**
+   * Whether the bus is there and takes no messages, for want of memory or disk: publishing waits until it does again.
+   */
   readonly isBlocked: boolean;
   /**
    * Resolves once the bus has taken responsibility for the message. While the connection is away it waits, up to
    * `timeoutMs`, and publishes again what was not confirmed, under the same message id.
    * @throws {UnroutableError} if `mandatory` and no subscription matches
    * @throws {QueueFullError} if a matching queue refuses more messages
-   * @throws {MessageTooLargeError} if the body exceeds MAX_BODY_BYTES, or the names and values of its headers MAX_HEADER_BYTES
+   * @throws {MessageTooLargeError} if the body exceeds MAX_BODY_BYTES, or the names and values of its headers
+   * MAX_HEADER_BYTES
    * @throws {BusUnavailableError} if the bus has not confirmed in time
    * @throws {BusClosedError} after disposal
    */
@@ -32,21 +35,25 @@ export interface Bus extends AsyncDisposable {
    */
   subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable>;
   /**
-   * The state of the queue of a subscription of kind `service` or `result` now, of this process or another. Undefined if
-   * there is no such queue.
+   * The state of the queue of a subscription of kind `service` or `result` now, of this process or another. Undefined
+   * if there is no such queue.
    * @throws {BusUnavailableError} if the bus does not say in time
    */
   inspect(name: string, part?: QueuePart): Promise<QueueState | undefined>;
   /**
-   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time. A message that it says to remove is gone; all
-   * others stay in their order. A visit breaks off if the visitor throws, the process dies or the bus is lost. It loses nothing, and the message that
-   * it was at stays too. A visit passes over messages that another holds.
+   * Shows `visit` the messages that are parked for a service now, oldest first and one at a time. A message that it
+   * says to remove is gone; all others stay in their order. A visit breaks off if the visitor throws, the process dies
+   * or the bus is lost. It loses nothing, and the message that it was at stays too. A visit passes over messages that
+   * another holds.
    * @returns how many were shown; undefined if there is no such service
    * @throws {BusUnavailableError} if the bus does not answer in time
    * @throws {BusClosedError} after disposal
    */
   visitParked(name: string, visit: ParkedVisitor, options?: VisitParkedOptions): Promise<number | undefined>;
-  /** Disposes all subscriptions, then flushes what is being published, then closes. Idempotent, bounded by the bus's drain time. */
+  /**
+   * Disposes all subscriptions, then flushes what is being published, then closes. Idempotent, bounded by the bus's
+   * drain time.
+   */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
@@ -67,8 +74,9 @@ export interface PublishOptions {
   /** Whether it is an error that no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
   /**
-   * How long a mandatory message is offered again while no subscription matches, in milliseconds. At a broker somebody may have deleted the
-   * binding of a subscription that is there. A bus in this process, where nobody can, refuses the message at once. @default 0
+   * How long a mandatory message is offered again while no subscription matches, in milliseconds. At a broker somebody
+   * may have deleted the binding of a subscription that is there. A bus in this process, where nobody can, refuses the
+   * message at once. @default 0
    */
   readonly offerAgainMs?: number | undefined;
   /** How long to wait for the bus to take the message. @default 10_000 */
@@ -76,11 +84,15 @@ export interface PublishOptions {
   /** Gives up waiting: publish rejects with the signal's reason. The message may have been taken all the same. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Asked right before the message goes out, so after an outage if there is one. If it says no, the message is not sent,
-   * and publish rejects with a BusUnavailableError. Costs less than a signal.
+   * Asked right before the message goes out, so after an outage if there is one. If it says no, the message is not
+   * sent, and publish rejects with a BusUnavailableError. Costs less than a signal.
    */
   readonly isWanted?: (() => boolean) | undefined;
-  /** Whether the message carries the trace that it is published in. A receiver that waits inside that trace has no use for it. @default true */
+  /**
+   * Whether the message carries the trace that it is published in. A receiver that waits inside that trace has no use
+   * for it.
+   * @default true
+   */
   readonly isTraced?: boolean | undefined;
 }
 
@@ -88,10 +100,12 @@ export interface PublishOptions {
  * How the queue of a subscription lives.
  * - `service`: shared by all consumers of the name, kept when they leave. A message whose handler throws is tried once
  *   more; if it fails again it goes to `onDeadLetter`, then to the parked messages. One that consumers died over is tried alone.
- * - `result`: kept while its one owner is away for up to 10 minutes. A second subscription of the name is the owner's successor: each message comes to
+ * - `result`: kept while its one owner is away for up to 10 minutes. A second subscription of the name is the owner's
+ * successor: each message comes to
  *   both, and what the owner leaves goes to the successor. An owner that comes back while the bus believes its dead connection alive is its own
  *   successor. A third is refused. A message whose handler throws is dropped and counted.
- * - `copy`: this subscription's own, gone with it; each subscription of the name gets every message. Throwing as in `result`.
+ * - `copy`: this subscription's own, gone with it; each subscription of the name gets every message. Throwing as in
+ * `result`.
  */
 export type SubscriptionKind = "service" | "result" | "copy";
 
@@ -105,7 +119,10 @@ export interface SubscribeOptions {
   readonly kind?: SubscriptionKind | undefined;
   /** How many handlers run at once. @default 32 */
   readonly concurrency?: number | undefined;
-  /** How many messages this consumer has at most, those in handlers included: what others could take meanwhile. @default twice the concurrency */
+  /**
+   * How many messages this consumer has at most, those in handlers included: what others could take meanwhile.
+   * @default twice the concurrency
+   */
   readonly prefetch?: number | undefined;
   /**
    * The last word on a message that could not be handled (kind `service` only), such as an answer to its sender. Called
@@ -113,22 +130,27 @@ export interface SubscribeOptions {
    */
   readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
   /**
-   * Whether a message that consumers have died over again and again may be to blame for it (kind `service` only). One that is not to blame, since
-   * its work gets on from death to death, is delivered as if for the first time. One that is, or of which this is not known, is tried alone.
+   * Whether a message that consumers have died over again and again may be to blame for it (kind `service` only). One
+   * that is not to blame, since its work gets on from death to death, is delivered as if for the first time. One that
+   * is, or of which this is not known, is tried alone.
    * @default all are to blame
    */
   readonly isToBlame?: ((message: Envelope) => Promise<boolean>) | undefined;
   /**
-   * Whether messages go to the consumer of the name that has been there longest, as long as it has room (kind `service` only). Then one process
-   * sees them in the order in which they were sent. @default false: consumers get messages in turn
+   * Whether messages go to the consumer of the name that has been there longest, as long as it has room (kind `service`
+   * only). Then one process sees them in the order in which they were sent. @default false: consumers get messages in
+   * turn
    */
   readonly prefersOldest?: boolean | undefined;
   /**
-   * Whether this process has a subscription of the name already, and wants more of its messages at once (kind `service` only). It takes them
-   * sooner, as nothing has to be declared; what has died is for the first. @default false
+   * Whether this process has a subscription of the name already, and wants more of its messages at once (kind `service`
+   * only). It takes them sooner, as nothing has to be declared; what has died is for the first. @default false
    */
   readonly isFurther?: boolean | undefined;
-  /** Called once no message comes any more because the bus is being closed, unless the subscription is disposed of before. */
+  /**
+   * Called once no message comes any more because the bus is being closed, unless the subscription is disposed of
+   * before.
+   */
   readonly onBusClosed?: (() => void) | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */
   readonly drainMs?: number | undefined;
@@ -136,25 +158,31 @@ export interface SubscribeOptions {
   readonly isTraced?: boolean | undefined;
 }
 
-/** If it returns, the message is done. If it throws a DeadLetterError the message is dead at once; otherwise see SubscriptionKind. */
+/**
+ * If it returns, the message is done. If it throws a DeadLetterError the message is dead at once; otherwise see
+ * SubscriptionKind.
+ */
 export type Handler = (message: Envelope, delivery: Delivery) => Promise<void>;
 
 /** The state of one delivery, which a handler gets beside the envelope. */
 export interface Delivery {
   /** Aborts when the subscription is disposed of and its drain time is over. */
   readonly signal: AbortSignal;
-  /** When this process received the message, on the clock of `performance.now()`. Time spent waiting for a free handler counts from here. */
+  /**
+   * When this process received the message, on the clock of `performance.now()`. Time spent waiting for a free handler
+   * counts from here.
+   */
   readonly receivedAt: number;
   /** Whether the message was handed out before. */
   readonly isRedelivered: boolean;
   /**
-   * Set if the message, or a copy of it, may have been handed out before. It is the earliest possible moment of that, on the clock of
-   * `performance.now()`; -Infinity if the bus does not know. @default -Infinity if it is redelivered
+   * Set if the message, or a copy of it, may have been handed out before. It is the earliest possible moment of that,
+   * on the clock of `performance.now()`; -Infinity if the bus does not know. @default -Infinity if it is redelivered
    */
   readonly maybeHandledSince?: number | undefined;
   /**
-   * Asks the bus whether the message is still this handler's: one whose connection was lost is somebody else's by now. For a handler that is about to say
-   * that nothing was done. @default it is
+   * Asks the bus whether the message is still this handler's: one whose connection was lost is somebody else's by now.
+   * For a handler that is about to say that nothing was done. @default it is
    */
   readonly isOurs?: (() => Promise<boolean>) | undefined;
 }
@@ -172,7 +200,10 @@ export type ParkingReason = Death["reason"] | "expired";
 
 /** A message that could not be handled, kept for an operator. */
 export interface ParkedMessage {
-  /** As it was published first, with the sender if its service has had it verified. Its message id stays the same from look to look. */
+  /**
+   * As it was published first, with the sender if its service has had it verified. Its message id stays the same from
+   * look to look.
+   */
   readonly message: Envelope;
   readonly reason: ParkingReason;
   /** The text of the DeadLetterError, if the reason is `rejected`. */
@@ -181,7 +212,10 @@ export interface ParkedMessage {
   readonly parkedBy?: string | undefined;
   /** When it was parked, in milliseconds since the epoch, as far as that is known. */
   readonly parkedAt?: number | undefined;
-  /** When its sender says that it was sent, likewise. Undefined if it does not say: the envelope's time is that of this look then. */
+  /**
+   * When its sender says that it was sent, likewise. Undefined if it does not say: the envelope's time is that of this
+   * look then.
+   */
   readonly sentAt?: number | undefined;
 }
 
@@ -196,7 +230,10 @@ export interface VisitParkedOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The queues behind a subscription of kind `service`: live messages, those that consumers died over, messages given up, and those kept for an operator. */
+/**
+ * The queues behind a subscription of kind `service`: live messages, those that consumers died over, messages given up,
+ * and those kept for an operator.
+ */
 export type QueuePart = "main" | "retry" | "dlq" | "parked";
 
 /** The consumers and messages of a queue at one moment. */
@@ -210,13 +247,19 @@ export interface QueueState {
 export const MAX_BODY_BYTES = 12 * 1024 * 1024;
 /** The largest header table, names and values together, without those that the trace adds. */
 export const MAX_HEADER_BYTES = 16 * 1024;
-/** Parked messages are kept this long, at most PARKED_MESSAGES and PARKED_BYTES of them for each subscription: the oldest give way. */
+/**
+ * Parked messages are kept this long, at most PARKED_MESSAGES and PARKED_BYTES of them for each subscription: the
+ * oldest give way.
+ */
 export const PARKED_MS = 7 * 24 * 3600 * 1000;
 /** The largest number of parked messages of a service; beyond it the oldest are dropped. */
 export const PARKED_MESSAGES = 10_000;
 /** The largest size of the parked messages of a service, in bytes. */
 export const PARKED_BYTES = 64 * 1024 * 1024;
-/** A message with a larger body is not parked, but dropped and counted once it has had its last word. No request may be larger. */
+/**
+ * A message with a larger body is not parked, but dropped and counted once it has had its last word. No request may be
+ * larger.
+ */
 export const MAX_PARKED_BODY_BYTES = 1024 * 1024;
 /** A `result` queue whose owner is away is kept this long. */
 export const RESULT_QUEUE_EXPIRES_MS = 10 * 60 * 1000;

@@ -34,7 +34,10 @@ export interface MemoryBusOptions {
   readonly maxQueueBytes?: number | undefined;
 }
 
-/** A bus inside one process. Keeps the promises of Bus but these: nothing outlives the process, and no sender is verified. */
+/**
+ * A bus inside one process. Keeps the promises of Bus but these: nothing outlives the process, and no sender is
+ * verified.
+ */
 export function createMemoryBus(options: MemoryBusOptions = {}): Bus {
   return traceBus(new MemoryBus(options));
 }

@@ -33,10 +33,14 @@ interface Consumer {
 
 type OnFailure = (consumer: Consumer, waiting: Waiting, error: unknown) => Promise<void>;
 
-/** Calls in nobody's async context: the context of a publisher or a subscriber is not that of the messages of others. */
+/**
+ * Calls in nobody's async context: the context of a publisher or a subscriber is not that of the messages of others.
+ */
 const outside = AsyncLocalStorage.snapshot();
 
-/** One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says. */
+/**
+ * One queue of the in-memory bus: messages in order, handed to consumers in turn, failures as SubscriptionKind says.
+ */
 export class MemoryQueue {
   readonly kind: CheckedSubscribeOptions["kind"];
   readonly topics = new Set<string>();
@@ -142,7 +146,10 @@ export class MemoryQueue {
     return undefined;
   }
 
-  /** Runs the handler, in no frame but this one: each message would pay for it. The work of `failed` is part of the message's turn. */
+  /**
+   * Runs the handler, in no frame but this one: each message would pay for it. The work of `failed` is part of the
+   * message's turn.
+   */
   async #run(consumer: Consumer, waiting: Waiting, receivedAt: number, failed: OnFailure): Promise<void> {
     const { message, isRedelivered } = waiting;
     try {

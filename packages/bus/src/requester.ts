@@ -37,12 +37,14 @@ export interface Requester extends AsyncDisposable {
   /**
    * Publishes the request, mandatory, and resolves with its answer. Settles once.
    * @throws {RequestTimeoutError} if no answer came in time
-   * @throws {BusClosedError} if the requester or its bus was closed, at once; it says whether somebody may have the request
+   * @throws {BusClosedError} if the requester or its bus was closed, at once; it says whether somebody may have the
+   * request
    * @throws the signal's reason if it aborts, and what Bus.publish throws
    */
   request(message: Envelope, options: RequestOptions): Promise<Envelope>;
   /**
-   * Waits for the answer to a request that was published before, by a process that had this one's subscription. Settles once.
+   * Waits for the answer to a request that was published before, by a process that had this one's subscription. Settles
+   * once.
    * @throws as `request`
    */
   await(key: string, options: Pick<RequestOptions, "timeoutMs" | "signal" | "accept">): Promise<Envelope>;
@@ -105,7 +107,8 @@ class SubscribingRequester implements Requester {
             if (wait.isOpen) onConfirmed?.();
           },
           (error: unknown) => {
-            // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another service.
+            // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another
+            // service.
             if (!mayHaveBeenTaken(error)) wait.reject(error);
           },
         );

@@ -15,9 +15,10 @@ import { headersFault } from "./header-bytes.ts";
 import { topicFault } from "./topic.ts";
 
 /**
- * Adds a duration and a count to each publish and each handled message. It carries W3C trace context in the envelope's headers, so that one trace
- * leads from caller to service. It makes no spans: who calls and who handles make their own, with the attributes of {@link messagingSpan}. It
- * also refuses messages that no bus carries, so every adapter returns its bus through this function.
+ * Adds a duration and a count to each publish and each handled message. It carries W3C trace context in the envelope's
+ * headers, so that one trace leads from caller to service. It makes no spans: who calls and who handles make their own,
+ * with the attributes of {@link messagingSpan}. It also refuses messages that no bus carries, so every adapter returns
+ * its bus through this function.
  */
 export function traceBus(bus: Bus): Bus {
   const meter = metrics.getMeter("@rockbot/bus");
@@ -155,7 +156,10 @@ function destinationOfTopic(topic: string): Destination {
   };
 }
 
-/** The name of a service's subscription; of another its first word, since what follows may be as many names as there are processes. */
+/**
+ * The name of a service's subscription; of another its first word, since what follows may be as many names as there are
+ * processes.
+ */
 export function subscriptionLabel({ name, kind = "service" }: Pick<SubscribeOptions, "name" | "kind">): string {
   return kind === "service" ? name : (name.split(".", 1)[0] ?? name);
 }

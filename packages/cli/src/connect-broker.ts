@@ -39,7 +39,10 @@ export interface RuledBus extends AsyncDisposable {
   readonly agent: string;
 }
 
-/** The same with the policy in `policyFile`, which says whether senders are verified. @throws {ConfigError} if that cannot be used */
+/**
+ * The same with the policy in `policyFile`, which says whether senders are verified.
+ * @throws {ConfigError} if that cannot be used
+ */
 export async function connectRuled(
   url: string,
   name: string,

@@ -1,6 +1,9 @@
 /** The meanings of the command's exit code. */
 export const ExitCode = {
-  /** Answered. `rockbot up` and `rockbot mcp serve` end so after Ctrl-C or SIGTERM, too, if their calls end within the grace. */
+  /**
+   * Answered. `rockbot up` and `rockbot mcp serve` end so after Ctrl-C or SIGTERM, too, if their calls end within the
+   * grace.
+   */
   Ok: 0,
   /** The tool failed, or what it needs is away. */
   Failed: 1,

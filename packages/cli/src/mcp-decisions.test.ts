@@ -12,7 +12,10 @@ const program = (name: string): RequestedServer => ({
 });
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
 
-/** A file of servers whose lock file says that an agent has registered `extra` of the catalogue, and asks for two programs. */
+/**
+ * A file of servers whose lock file says that an agent has registered `extra` of the catalogue, and asks for two
+ * programs.
+ */
 async function writeServers(folder: string): Promise<string> {
   const file = join(folder, "mcp.json");
   writeFileSync(file, JSON.stringify({ mcpServers: { works: faultServer() }, catalogue: { extra: faultServer() } }));

@@ -203,7 +203,8 @@ test("mcp approve shows what has changed, approves what it has shown, and the to
       })
       .toBe('{"a":1}\n');
   }
-  // With nothing running it is read from the file beside the servers': there, another definition is pinned than the server has.
+  // With nothing running it is read from the file beside the servers': there, another definition is pinned than the
+  // server has.
   const called = await runHere(["call", "works__echo", "{}", "--mcp-config", file], options);
   expect(called.code).not.toBe(0);
   expect(await runHere(["mcp", "approve", "works", "--yes", "--mcp-config", file], options)).toMatchObject({ code: 0 });

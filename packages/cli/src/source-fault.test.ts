@@ -7,7 +7,10 @@ import { expect, test } from "vitest";
 
 const run = promisify(execFile);
 
-/** What is said of a program's source with this text, which Node itself imports: the tests' own loader would report it in other words. */
+/**
+ * What is said of a program's source with this text, which Node itself imports: the tests' own loader would report it
+ * in other words.
+ */
 async function faultOf(text: string): Promise<string> {
   const path = await mkdtemp(join(tmpdir(), "source-fault-"));
   await using _folder = { [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };

@@ -4,7 +4,8 @@ import { basename } from "node:path";
 /**
  * What is wrong with a source file of the program, with its file and line; undefined for any other error.
  *
- * Node puts the place of a syntax error in front of the stack, and the importing file of a failed import at the end of the message.
+ * Node puts the place of a syntax error in front of the stack, and the importing file of a failed import at the end of
+ * the message.
  */
 export function sourceFault(error: unknown): string | undefined {
   if (!(error instanceof Error)) return undefined;

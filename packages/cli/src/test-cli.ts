@@ -70,8 +70,9 @@ export const runCli = (args: readonly string[], options: CliOptions): Promise<Cl
 let lastRun: Promise<unknown> = Promise.resolve();
 
 /**
- * The command in this process, which costs a tenth of a process: for what it prints and the code it returns, not for stdin, signals and
- * how a process ends. One runs after the other, since each has the environment and the console to itself.
+ * The command in this process, which costs a tenth of a process: for what it prints and the code it returns, not for
+ * stdin, signals and how a process ends. One runs after the other, since each has the environment and the console to
+ * itself.
  */
 export function runHere(args: readonly string[], options: Pick<CliOptions, "folder" | "env">): Promise<CliResult> {
   const result = lastRun.then(() => runAlone(args, cliCommand(args, options).env));

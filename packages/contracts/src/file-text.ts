@@ -24,7 +24,10 @@ const NO_TEXT = /^(?:image(?!\/svg)|audio|video|font)\/|^application\/(?:pdf|zip
 /** Languages of fences, as the end of a media type names them. */
 const LANGUAGE = /(?:^|[/+.-])(json|xml|yaml|csv|html|markdown|javascript|typescript|python|sql|css)(?:;|$)/i;
 
-/** A text file in words: what it is, and its text between the marks of a code block. Undefined of a file that is no UTF-8 text. */
+/**
+ * A text file in words: what it is, and its text between the marks of a code block. Undefined of a file that is no
+ * UTF-8 text.
+ */
 export function fileText({ name, mediaType, bytes }: GivenFile): string | undefined {
   const text = NO_TEXT.test(mediaType) ? undefined : ifText(bytes);
   if (text === undefined) return undefined;

@@ -6,12 +6,17 @@ type Trust = NonNullable<ContentTrust>;
 /** The schema of messages allows so much. The path of a file, and an encoded address, may be longer. */
 const MAX_ORIGIN = 2048;
 
-/** The words of others as they say them now: results, errors, pages, files. They are fenced for a model, and mark its turn. @param origin where they were read */
+/**
+ * The words of others as they say them now: results, errors, pages, files. They are fenced for a model, and mark its
+ * turn.
+ * @param origin where they were read
+ */
 export const saidBy = (origin: string): Trust => boundedTrust({ level: "untrusted", origin });
 
 /**
  * The words by which others describe what they offer: definitions, instructions, cards. They are fenced, too.
- * @param isApproved whether an operator, or a lock file, has approved these very words. Else they mark the turn that reads them
+ * @param isApproved whether an operator, or a lock file, has approved these very words. Else they mark the turn that
+ * reads them
  */
 export const definedBy = (origin: string, isApproved: boolean): Trust => ({
   ...saidBy(origin),
@@ -22,7 +27,10 @@ export const definedBy = (origin: string, isApproved: boolean): Trust => ({
 export const marks = (trust: ContentTrust | undefined): boolean =>
   trust?.level === "untrusted" && trust.isApproved !== true;
 
-/** Whose words a text is that is made of several: the first that marks, else the first of others; undefined if all are our own. */
+/**
+ * Whose words a text is that is made of several: the first that marks, else the first of others; undefined if all are
+ * our own.
+ */
 export function trustOfAll(all: readonly (ContentTrust | undefined)[]): Trust | undefined {
   return all.find(marks) ?? all.find((trust) => trust?.level === "untrusted") ?? undefined;
 }

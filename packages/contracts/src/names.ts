@@ -1,4 +1,7 @@
-/** The grammar of every name that we create: agents, services, instances. Stricter than a topic word, so that no name can reach another's topic. */
+/**
+ * The grammar of every name that we create: agents, services, instances. Stricter than a topic word, so that no name
+ * can reach another's topic.
+ */
 export const namePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
 /** Whether a text can be the name of an agent, an instance or a service. */
@@ -41,7 +44,10 @@ export const isReplyTopic = (topic: string): boolean => replyTopicPattern.test(t
 /** Whether the agent may reply to `topic`. */
 export const isUserReplyTopic = (topic: string): boolean => userReplyTopicPattern.test(topic);
 
-/** Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of an instance. */
+/**
+ * Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of
+ * an instance.
+ */
 export const isReplyTopicOf = (user: string, topic: string): boolean =>
   isReplyTopic(topic) && isBelow(replyRoots, user, topic);
 

@@ -1,4 +1,7 @@
-/** Characters that may move a cursor, turn text around or hide it: control characters, bidirectional marks, invisible ones. */
+/**
+ * Characters that may move a cursor, turn text around or hide it: control characters, bidirectional marks, invisible
+ * ones.
+ */
 const UNPRINTABLE = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\u2028\u2029]/gu;
 const short: Readonly<Record<string, string>> = { "\n": "\\n", "\r": "\\r", "\t": "\\t" };
 

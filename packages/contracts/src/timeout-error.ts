@@ -9,8 +9,8 @@ export interface TimedOut {
 }
 
 /**
- * The error of a call without a result by its deadline, written for a model. Its code says that the call may be retried, as it always has. So
- * the words have to say when a retry would repeat an effect.
+ * The error of a call without a result by its deadline, written for a model. Its code says that the call may be
+ * retried, as it always has. So the words have to say when a retry would repeat an effect.
  * @param what as a sentence begins: `"browse"`
  */
 export function timeoutError(what: string, { mayHaveRun, isRepeatSafe = false, cause }: TimedOut): ToolError {

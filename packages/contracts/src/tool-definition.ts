@@ -14,7 +14,10 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly readOnly: boolean;
   /** A second run has no further effect. */
   readonly idempotent: boolean;
-  /** Runs what it is given outside a sandbox, or gives rights: a policy allows it only by its full name. @default false */
+  /**
+   * Runs what it is given outside a sandbox, or gives rights: a policy allows it only by its full name.
+   * @default false
+   */
   readonly dangerous?: boolean | undefined;
   /** For how long a result may be given again for the same arguments of the same caller. @default 0 */
   readonly cacheSeconds?: number | undefined;

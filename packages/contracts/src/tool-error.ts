@@ -10,7 +10,10 @@ export const ToolErrorCode = {
   Timeout: "timeout",
   /** The tool ran and failed. */
   ExecutionFailed: "execution_failed",
-  /** The tool is known, and nobody serves it now; or what it depends on is away. `isRetryable` is false where it never comes. */
+  /**
+   * The tool is known, and nobody serves it now; or what it depends on is away. `isRetryable` is false where it never
+   * comes.
+   */
   Unavailable: "unavailable",
   /** Not allowed for this caller. */
   Denied: "denied",

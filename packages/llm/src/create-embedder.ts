@@ -23,7 +23,10 @@ export interface Embedder {
   ): Promise<Embeddings>;
 }
 
-/** A model that makes embeddings behind an OpenAI-compatible API. Asked once: embeddings have no effect, so callers may ask again. */
+/**
+ * A model that makes embeddings behind an OpenAI-compatible API. Asked once: embeddings have no effect, so callers may
+ * ask again.
+ */
 export function createEmbedder({
   url: text,
   model,

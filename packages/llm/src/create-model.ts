@@ -37,7 +37,10 @@ export interface CreateModelOptions {
   readonly attempts?: number | undefined;
   /** After so many milliseconds nothing is tried again. @default 60_000 */
   readonly retryMs?: number | undefined;
-  /** The longest silence before the answer begins, a local model's loading included. At most 290_000. @default 120_000 */
+  /**
+   * The longest silence before the answer begins, a local model's loading included. At most 290_000.
+   * @default 120_000
+   */
   readonly firstByteMs?: number | undefined;
   /** The longest silence in the answer. At most 290_000. @default 120_000 */
   readonly idleMs?: number | undefined;
@@ -129,7 +132,10 @@ function deadlineSignal(end: number, subject: string): Disposable & { readonly s
   return { signal: controller.signal, [Symbol.dispose]: () => clearTimeout(timer) };
 }
 
-/** Anthropic wants to be told how long an answer may be, and takes that off what a request may have. More than the model can is cut by the SDK. */
+/**
+ * Anthropic wants to be told how long an answer may be, and takes that off what a request may have. More than the model
+ * can is cut by the SDK.
+ */
 const ANTHROPIC_OUTPUT_TOKENS = 32_000;
 
 function callOf(

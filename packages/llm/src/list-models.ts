@@ -24,8 +24,8 @@ const MOST_MODELS = 2_000;
 const MOST_BYTES = 16 * 1024 * 1024;
 
 /**
- * The models that a server offers, in its order. It answers as soon as the server is there, whether or not a model is loaded: so it tells whether one
- * can be asked.
+ * The models that a server offers, in its order. It answers as soon as the server is there, whether or not a model is
+ * loaded: so it tells whether one can be asked.
  * @throws {ModelError} if there is no list
  */
 export async function listModels({

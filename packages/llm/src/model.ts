@@ -15,11 +15,17 @@ export interface Model {
 
 /** One question to a model: a conversation, and the tools that it may call. */
 export interface ModelRequest {
-  /** System messages at the start are the stable prefix, which providers cache. A later one goes out as a marked user message. */
+  /**
+   * System messages at the start are the stable prefix, which providers cache. A later one goes out as a marked user
+   * message.
+   */
   readonly messages: readonly ModelMessage[];
   /** In this order. The same tools and the same first messages make the same bytes. */
   readonly tools?: readonly ModelTool[] | undefined;
-  /** `none` keeps the tools in the request, for the cache, and asks for words. `required` asks for a call. @default auto */
+  /**
+   * `none` keeps the tools in the request, for the cache, and asks for words. `required` asks for a call.
+   * @default auto
+   */
   readonly toolChoice?: "auto" | "none" | "required" | undefined;
   /** Has the provider hold the answer to JSON, where the model has tools, too: see holdsForm. @default no form */
   readonly form?: AnswerForm | undefined;
@@ -79,7 +85,10 @@ export interface ModelToolCall {
 export interface ModelTool {
   readonly name: string;
   readonly description: string;
-  /** A JSON Schema, of any dialect. What a provider refuses is loosened before it goes out: whoever runs the tool checks the arguments. */
+  /**
+   * A JSON Schema, of any dialect. What a provider refuses is loosened before it goes out: whoever runs the tool checks
+   * the arguments.
+   */
   readonly parameters: object;
 }
 
@@ -87,12 +96,17 @@ export interface ModelTool {
 export interface ModelAnswer {
   readonly text: string;
   readonly toolCalls: readonly ModelToolCall[];
-  /** `refused`: the model will not answer; `text` has its words, if it has any. `length`: it ran out of output tokens. */
+  /**
+   * `refused`: the model will not answer; `text` has its words, if it has any. `length`: it ran out of output tokens.
+   */
   readonly finish: "stop" | "tool_calls" | "length" | "refused" | "other";
   readonly usage: ModelUsage;
   /** The model that answered, as the provider names it. */
   readonly model?: string | undefined;
-  /** Hand it on with the assistant message that repeats this answer: what some models have thought, which they want back in a loop of tool calls. */
+  /**
+   * Hand it on with the assistant message that repeats this answer: what some models have thought, which they want back
+   * in a loop of tool calls.
+   */
   readonly providerData?: ProviderData | undefined;
 }
 

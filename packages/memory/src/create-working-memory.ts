@@ -27,7 +27,11 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
       if (entries.isEmpty) owners.delete(owner);
     }
   }
-  /** Has the entries of the owner with the most give way that end first. @param writer who wants the room, and has so much of its own @param keys not these */
+  /**
+   * Has the entries of the owner with the most give way that end first.
+   * @param writer who wants the room, and has so much of its own
+   * @param keys not these
+   */
   function makeRoom(writer: OwnedEntries, more: number, keys: ReadonlySet<string>): void {
     writer.giveWay(writer.bytes + more - bounds.maxBytes, keys);
     const sizeOf = (entries: OwnedEntries): number => entries.bytes + (entries === writer ? more : 0);

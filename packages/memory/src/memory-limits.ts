@@ -6,19 +6,20 @@ export interface MemoryLimits {
    */
   readonly maxEntries: number;
   /**
-   * Chunks of one namespace. The largest result that crosses the bus, 32 MiB, has about 2 000 chunks at most: beyond 1 000 the chunker joins
-   * neighbours that fit into one. So two of them fit, and a thousand small pages.
+   * Chunks of one namespace. The largest result that crosses the bus, 32 MiB, has about 2 000 chunks at most: beyond 1
+   * 000 the chunker joins neighbours that fit into one. So two of them fit, and a thousand small pages.
    * @default 4_096
    */
   readonly maxChunks: number;
   /**
-   * All that one owner keeps: a byte for each character, or two for each of a text that is not Latin, and 256 for each entry. Beyond, the entries that end
-   * first give way. In Redis it is no more than the owner's share there.
+   * All that one owner keeps: a byte for each character, or two for each of a text that is not Latin, and 256 for each
+   * entry. Beyond, the entries that end first give way. In Redis it is no more than the owner's share there.
    * @default 134_217_728
    */
   readonly maxBytes: number;
   /**
-   * All that one process keeps in its memory. Beyond, entries of the owner with the most give way. Redis has a bound of its own: maxmemory.
+   * All that one process keeps in its memory. Beyond, entries of the owner with the most give way. Redis has a bound of
+   * its own: maxmemory.
    * @default 536_870_912
    */
   readonly maxTotalBytes: number;

@@ -1,15 +1,20 @@
-/** The working memory of a process, or of all that share a Redis: texts that sessions keep for a while. Each owner has its own. */
+/**
+ * The working memory of a process, or of all that share a Redis: texts that sessions keep for a while. Each owner has
+ * its own.
+ */
 export interface WorkingMemory extends AsyncDisposable {
   /** The memory of one owner, the effective caller. No other owner can reach it. */
   of(owner: string): OwnedMemory;
 }
 
 /**
- * The memory of one owner. Keys are whole, such as `session/abc/notes`, and case matters in them. The first two segments of a key are its
- * namespace. An entry is there until it expires, or is deleted: the memory drops none to make room.
+ * The memory of one owner. Keys are whole, such as `session/abc/notes`, and case matters in them. The first two
+ * segments of a key are its namespace. An entry is there until it expires, or is deleted: the memory drops none to make
+ * room.
  *
  * Every operation ends: one in Redis within 500 ms for each MiB that it moves.
- * @throws {StoreUnavailableError} from each, if the store does not answer in time, refuses, or is closed: then nothing is known
+ * @throws {StoreUnavailableError} from each, if the store does not answer in time, refuses, or is closed: then nothing
+ * is known
  * @throws {RangeError} from each, for a key or an option beyond its bound
  */
 export interface OwnedMemory {
@@ -23,7 +28,10 @@ export interface OwnedMemory {
   /** Keeps several texts, or none of them where that would exceed a bound. @throws as `set` */
   setAll(entries: readonly NewEntry[], options?: KeepOptions): Promise<void>;
   get(key: string): Promise<MemoryEntry | undefined>;
-  /** A part of a text: `length` characters from `offset` on, fewer where the text ends. A pair of surrogates is never cut at the end of the part. */
+  /**
+   * A part of a text: `length` characters from `offset` on, fewer where the text ends. A pair of surrogates is never
+   * cut at the end of the part.
+   */
   read(
     key: string,
     range?: { readonly offset?: number | undefined; readonly length?: number | undefined },
@@ -34,7 +42,10 @@ export interface OwnedMemory {
   delete(key: string): Promise<boolean>;
   /** The entries whose keys begin so, by key. */
   list(prefix: string): Promise<readonly MemoryEntryInfo[]>;
-  /** Those that fit, the best first; without words the newest first. Words are looked for in all keys, and in the newest 16 Mi characters of values. */
+  /**
+   * Those that fit, the best first; without words the newest first. Words are looked for in all keys, and in the newest
+   * 16 Mi characters of values.
+   */
   search(query: SearchQuery): Promise<readonly MemoryHit[]>;
 }
 
@@ -52,7 +63,11 @@ export interface KeepOptions {
   readonly isApproved?: boolean | undefined;
   /** Where the text comes from, such as a URL. At most 2048 characters. */
   readonly origin?: string | undefined;
-  /** A part of a result that was too large for a model. Parts have a bound of their own, so that they take no room from saved entries. @default false */
+  /**
+   * A part of a result that was too large for a model. Parts have a bound of their own, so that they take no room from
+   * saved entries.
+   * @default false
+   */
   readonly isChunk?: boolean | undefined;
 }
 
@@ -127,7 +142,10 @@ export interface FoundPlace {
   readonly line: number;
   /** Where it begins, in characters of the whole text. */
   readonly offset: number;
-  /** The lines around it, numbered as grep does: `12:` for the line itself, `11-` for one beside it. Long lines are shortened around the match. */
+  /**
+   * The lines around it, numbered as grep does: `12:` for the line itself, `11-` for one beside it. Long lines are
+   * shortened around the match.
+   */
   readonly excerpt: string;
 }
 

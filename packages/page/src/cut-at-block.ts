@@ -6,7 +6,10 @@ const FAR = 200_000;
 const blockEnd =
   /<\/(?:p|div|li|ul|ol|dl|tr|table|section|article|main|blockquote|pre|figure|h[1-6])\s*>|<(?:br|hr)\b[^<>]*>/gi;
 
-/** The beginning of a body, without the block at its end of which only a part has come. A feed is closed after its last item. */
+/**
+ * The beginning of a body, without the block at its end of which only a part has come. A feed is closed after its last
+ * item.
+ */
 export function cutAtBlock(text: string, kind: BodyKind): string {
   if (kind.kind === "feed") {
     const root = /<(rss|feed|rdf:RDF)[\s>]/.exec(text)?.[1];

@@ -2,10 +2,12 @@ import { analyse } from "chardet";
 import { ResultType, Sniffer } from "encoding-sniffer/sniffer";
 
 /**
- * The text of a body, in whatever encoding it is. Its byte order mark says so first, then the `charset` of its `Content-Type`. Its own
- * declaration comes next, in a `meta` element or an XML declaration, and its bytes come last. Of the bytes, valid UTF-8 is UTF-8, and UTF-16 has every second byte of its
- * marks zero. Else it is the encoding whose letters are as frequent as in its languages, or Windows-1252. A body that says it is UTF-8 but
- * is not is read by the next rule that applies. JSON is UTF-8 whatever its `charset` (RFC 8259), unless its bytes are not. Its bytes decide only where most of what is not ASCII is no UTF-8. Bytes that stand for nothing become U+FFFD.
+ * The text of a body, in whatever encoding it is. Its byte order mark says so first, then the `charset` of its
+ * `Content-Type`. Its own declaration comes next, in a `meta` element or an XML declaration, and its bytes come last.
+ * Of the bytes, valid UTF-8 is UTF-8, and UTF-16 has every second byte of its marks zero. Else it is the encoding whose
+ * letters are as frequent as in its languages, or Windows-1252. A body that says it is UTF-8 but is not is read by the
+ * next rule that applies. JSON is UTF-8 whatever its `charset` (RFC 8259), unless its bytes are not. Its bytes decide
+ * only where most of what is not ASCII is no UTF-8. Bytes that stand for nothing become U+FFFD.
  * @returns undefined if it says nothing of its encoding, and its bytes make no text in any
  */
 export function decodeText(bytes: Uint8Array, contentType: string | undefined): string | undefined {
@@ -47,7 +49,10 @@ export function isUtf16(bytes: Uint8Array, contentType: string | undefined): boo
   return encoding?.startsWith("utf-16") === true;
 }
 
-/** UTF-16 by its ASCII, whose other byte is zero, always on the same side. No other text has a zero byte. What begins with a tag may have little more of it. */
+/**
+ * UTF-16 by its ASCII, whose other byte is zero, always on the same side. No other text has a zero byte. What begins
+ * with a tag may have little more of it.
+ */
 function unmarkedUtf16(bytes: Uint8Array): "utf-16le" | "utf-16be" | undefined {
   const start = Buffer.from(bytes.subarray(0, 4)).toString("latin1");
   if (/^<\0[a-z!?]\0/i.test(start)) return "utf-16le";
@@ -75,7 +80,9 @@ const charsetOf = (text: string | undefined): string | undefined =>
 /** Looks at the first 4 KiB: the standard asks authors for the first 1024 bytes, and some come late. */
 const PRESCAN_BYTES = 4096;
 
-/** Its XML declaration, or the `meta` that a browser takes: none in a comment, an attribute, or about something else. */
+/**
+ * Its XML declaration, or the `meta` that a browser takes: none in a comment, an attribute, or about something else.
+ */
 function declaredInside(bytes: Uint8Array): string | undefined {
   const head = bytes.subarray(0, PRESCAN_BYTES);
   const label = /^\s*<\?xml[^>]{0,200}?encoding\s*=\s*["']([\w.:-]{1,40})/i.exec(
@@ -116,16 +123,25 @@ const MIN_SIGNS = 6;
 const MAX_GUESSES = 6;
 /** A text of which more is lost is not in that encoding. */
 const MAX_LOST = 0.02;
-/** Of a text beyond ASCII so much is letters and what stands between words. In a wrong encoding there are frames, signs and half-width kana instead. */
+/**
+ * Of a text beyond ASCII so much is letters and what stands between words. In a wrong encoding there are frames, signs
+ * and half-width kana instead.
+ */
 const MIN_WORDS = 0.85;
 
-/** Of the runs of bytes beyond ASCII so many are of one and apart, in a language that is written in ASCII and has a few letters more. */
+/**
+ * Of the runs of bytes beyond ASCII so many are of one and apart, in a language that is written in ASCII and has a few
+ * letters more.
+ */
 const ALONE_SHARE = 0.5;
 /** Letters that are small before a large one, as in no word. */
 const MAX_JUMBLED = 0.1;
 /** Encodings of which a sign has two bytes or more. */
 const inPairs = /^(?:shift_jis|gb|big5|euc)/;
-/** What pages in a language had before UTF-8. Where its bytes leave that open, the language that the page says it is in decides. */
+/**
+ * What pages in a language had before UTF-8. Where its bytes leave that open, the language that the page says it is in
+ * decides.
+ */
 const encodingsOf: Readonly<Record<string, readonly string[]>> = {
   ...{
     ja: ["shift_jis", "euc-jp"],
@@ -159,7 +175,10 @@ const languageOf = (bytes: Uint8Array): string =>
     .exec(Buffer.from(bytes.subarray(0, 4096)).toString("latin1"))?.[1]
     ?.toLowerCase() ?? "";
 
-/** By how often which bytes follow each other. Where that says nothing it is Windows-1252, in which every text of western Europe was. */
+/**
+ * By how often which bytes follow each other. Where that says nothing it is Windows-1252, in which every text of
+ * western Europe was.
+ */
 function guess(bytes: Uint8Array): string | undefined {
   const sample = signsIn(bytes);
   const likely = sample.signs < MIN_SIGNS ? [] : analyse(sample.bytes).slice(0, MAX_GUESSES);
@@ -184,7 +203,10 @@ function guess(bytes: Uint8Array): string | undefined {
 const countOf = (pattern: RegExp, text: string): number => text.match(pattern)?.length ?? 0;
 const lostIn = (text: string): number => countOf(/[\ufffd\u0080-\u009f]/g, text);
 
-/** The runs of bytes beyond ASCII with what is around them, without the tags: a page is mostly ASCII, which tells nothing. */
+/**
+ * The runs of bytes beyond ASCII with what is around them, without the tags: a page is mostly ASCII, which tells
+ * nothing.
+ */
 function signsIn(bytes: Uint8Array): {
   readonly bytes: Uint8Array;
   readonly signs: number;

@@ -72,7 +72,8 @@ export function kindByBytes(bytes: Uint8Array, declared: BodyKind | undefined, c
   for (const [magic, what] of signatures) if (magic.test(start)) return unreadable(what);
   const isWide = isUtf16(bytes, contentType);
   const seen = isWide ? start.replaceAll(/[\0\xff\xfe]/g, "") : start.replace(/^\xef\xbb\xbf/, "");
-  // The bytes that no text has. Browsers take what begins as a page for one all the same. @see https://mimesniff.spec.whatwg.org/#binary-data-byte
+  // The bytes that no text has. Browsers take what begins as a page for one all the same. @see
+  // https://mimesniff.spec.whatwg.org/#binary-data-byte
   const isPage = (declared === undefined || declared.kind === "html") && PAGE.test(seen);
   if (!isWide && !isPage && binary.test(start.slice(0, BINARY_BYTES))) return unreadable("binary data");
   return declared === undefined || declared.kind !== "unreadable" ? kindByRoot(seen, declared) : declared;

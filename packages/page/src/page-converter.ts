@@ -17,7 +17,10 @@ export class UndecodableError extends PageConversionError {}
 
 /** The bounds of one page, and of the processes. */
 export interface PageConverterOptions {
-  /** For one page, in milliseconds of the processor: what else the machine does is not the page's fault. @default 5_000 */
+  /**
+   * For one page, in milliseconds of the processor: what else the machine does is not the page's fault.
+   * @default 5_000
+   */
   readonly timeoutMs?: number | undefined;
   /** How many pages are converted at once, each in a process of its own; more wait. @default 1 */
   readonly processes?: number | undefined;
@@ -25,22 +28,26 @@ export interface PageConverterOptions {
   readonly idleMs?: number | undefined;
   /** Of V8's heap in one process, in MiB: 160 hold a page of 200 000 nodes. @default 160 */
   readonly maxHeapMb?: number | undefined;
-  /** Of one process while it converts a page, native memory included, in MiB: those 200 000 nodes reach 270. @default 320 */
+  /**
+   * Of one process while it converts a page, native memory included, in MiB: those 200 000 nodes reach 270.
+   * @default 320
+   */
   readonly maxMemoryMb?: number | undefined;
   /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
   readonly maxLength?: number | undefined;
 }
 
 /**
- * Converts pages in processes of their own, for a page is a stranger's program for the converter. A page that takes too long or too much memory ends
- * its process, and nothing else. Processes start when there is work, and are used again. Disposal cancels what runs and what waits, and leaves no
- * process behind.
+ * Converts pages in processes of their own, for a page is a stranger's program for the converter. A page that takes too
+ * long or too much memory ends its process, and nothing else. Processes start when there is work, and are used again.
+ * Disposal cancels what runs and what waits, and leaves no process behind.
  */
 export interface PageConverter extends AsyncDisposable {
   /**
    * The content of a page, or all of it with `isWhole`.
    * @throws {PageConversionError} if it is the page's fault
-   * @throws {ToolError} `unavailable` if no process can be started or the machine is too busy, `cancelled` after disposal
+   * @throws {ToolError} `unavailable` if no process can be started or the machine is too busy, `cancelled` after
+   * disposal
    * @throws the signal's reason once it aborts
    */
   convert(html: string, url: string, options?: ConvertHtmlOptions): Promise<MarkdownPage>;
@@ -279,7 +286,10 @@ const PATIENCE = 10;
 /** The system counts processor time in steps of this. */
 const STEP_MS = 10;
 
-/** @throws {PageConversionError} once the process has worked for `limitMs` @throws {ToolError} `unavailable` if it has not had so much of the processor in PATIENCE times that */
+/**
+ * @throws {PageConversionError} once the process has worked for `limitMs`
+ * @throws {ToolError} `unavailable` if it has not had so much of the processor in PATIENCE times that
+ */
 async function withinCpuTime<T>(pageProcess: PageProcess, limitMs: number, start: () => Promise<T>): Promise<T> {
   const before = await pageProcess.cpuTimeMs();
   const startedAt = performance.now();
@@ -304,7 +314,10 @@ async function withinCpuTime<T>(pageProcess: PageProcess, limitMs: number, start
   }
 }
 
-/** A process that waited may have been killed from outside before this one heard of it, so the page is not to blame: V8 ends itself by SIGABRT. */
+/**
+ * A process that waited may have been killed from outside before this one heard of it, so the page is not to blame: V8
+ * ends itself by SIGABRT.
+ */
 const mayHaveDiedIdle = (error: unknown): boolean =>
   error instanceof PageProcessEndedError && error.killedBy === "SIGKILL";
 

@@ -10,7 +10,10 @@ export interface HtmlJob {
   readonly html: string;
   /** Where the page came from. Text of a page that came from nowhere keeps its links as they are. */
   readonly url: string | undefined;
-  /** What is wanted: the page's content as markdown, that of a page whose scripts have run, all of it as markdown, as text, or the records that a rule finds. */
+  /**
+   * What is wanted: the page's content as markdown, that of a page whose scripts have run, all of it as markdown, as
+   * text, or the records that a rule finds.
+   */
   readonly form: "markdown" | "drawn" | "whole" | "text" | ExtractRule;
   /** Of what it becomes, in UTF-16 code units. */
   readonly maxLength: number;

@@ -13,7 +13,10 @@ export interface PageProcess extends AsyncDisposable {
   cpuTimeMs(): Promise<number | undefined>;
   /** The memory that it holds, in bytes; undefined where nobody says. */
   memoryBytes(): number | undefined;
-  /** After a rejection the process is of no more use. @throws {PageProcessEndedError}, or the signal's reason once it aborts */
+  /**
+   * After a rejection the process is of no more use.
+   * @throws {PageProcessEndedError}, or the signal's reason once it aborts
+   */
   convert(job: PageJob, signal: AbortSignal): Promise<PageOutcome>;
 }
 
@@ -30,7 +33,9 @@ export class PageProcessEndedError extends Error {
 }
 
 export interface StartPageProcessOptions {
-  /** Of V8's old generation, in MiB. It does not hold inside native code, which is why this is a process and no thread. */
+  /**
+   * Of V8's old generation, in MiB. It does not hold inside native code, which is why this is a process and no thread.
+   */
   readonly maxHeapMb: number;
   readonly signal: AbortSignal;
 }
@@ -38,8 +43,8 @@ export interface StartPageProcessOptions {
 /** Beside this file, in the sources as in a bundle. */
 const PROGRAM = fileURLToPath(new URL(`./page-process-main${extname(import.meta.url)}`, import.meta.url));
 /**
- * What glibc reads: one arena for all threads, and a place of its own for each large buffer. Else it keeps what pages have left, which was 14 of the 196 MB
- * that `npm run bench:browse` shows with one converter.
+ * What glibc reads: one arena for all threads, and a place of its own for each large buffer. Else it keeps what pages
+ * have left, which was 14 of the 196 MB that `npm run bench:browse` shows with one converter.
  */
 const MEMORY_GIVEN_BACK = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "131072" };
 /** Some seconds on an idle machine. A crowded one takes its time, and the signal of a call bounds it besides. */

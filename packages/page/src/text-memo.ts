@@ -1,6 +1,7 @@
 /**
- * What was worked out of short texts of pages, kept while the process lives: pages share most of them. It is emptied when it is full. Of a text it keeps a copy,
- * as a part of a text that JavaScript cuts out keeps the whole page in memory.
+ * What was worked out of short texts of pages, kept while the process lives: pages share most of them. It is emptied
+ * when it is full. Of a text it keeps a copy, as a part of a text that JavaScript cuts out keeps the whole page in
+ * memory.
  */
 export class TextMemo<Value> {
   readonly #known = new Map<string, Value>();

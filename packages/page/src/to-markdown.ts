@@ -39,9 +39,10 @@ export interface ToMarkdownOptions {
 }
 
 /**
- * The readable content of an HTML page as GitHub-flavoured markdown. Which blocks of the page are its content is learnt; of a page that has text there is always some.
- * A description of the product that the page gives to machines alone follows, where the page itself has no text of it.
- * A picture is kept where it has an alternative text. In a link that has no other text, that text stands for it.
+ * The readable content of an HTML page as GitHub-flavoured markdown. Which blocks of the page are its content is
+ * learnt; of a page that has text there is always some. A description of the product that the page gives to machines
+ * alone follows, where the page itself has no text of it. A picture is kept where it has an alternative text. In a link
+ * that has no other text, that text stands for it.
  * @param url where the page came from; its links are resolved against it
  * @throws {PageTooComplexError} if the page has too many nodes, or becomes too long
  */

@@ -6,8 +6,9 @@ import { givesTasks, isBusAgent, type OwnedTopic, ownedTopics } from "./owned-to
 import { globCovers, globsMeet } from "./tool-glob.ts";
 
 /**
- * The rights of one user on the bus. Topics and names of subscriptions are patterns like those of a subscription: `*` is any one word, or the rest of
- * one. A user that may hear a pattern may subscribe to it, or to anything that it takes in.
+ * The rights of one user on the bus. Topics and names of subscriptions are patterns like those of a subscription: `*`
+ * is any one word, or the rest of one. A user that may hear a pattern may subscribe to it, or to anything that it takes
+ * in.
  */
 export interface BusRights {
   readonly user: string;
@@ -25,7 +26,10 @@ export interface BusRights {
 
 type Right = "serves" | "results" | "operates" | "publishes" | "hears";
 
-/** The rights of every user that the policy names, and no others, sorted by user. The receiver of a message judges its content. */
+/**
+ * The rights of every user that the policy names, and no others, sorted by user. The receiver of a message judges its
+ * content.
+ */
 export function busRights(document: PolicyDocument): BusRights[] {
   const rights = new Map<string, Rights>();
   const services = entries(document.services);
@@ -133,7 +137,10 @@ const PROGRESS = "tool.progress";
 /** Topics of a user's own. */
 const below = (root: string, user: string): string[] => [`${root}.${user}`, `${root}.${user}.*`];
 
-/** Whether a service has a tool that the lists let through. A topic carries all tools of its service, so this may be more than one tool. */
+/**
+ * Whether a service has a tool that the lists let through. A topic carries all tools of its service, so this may be
+ * more than one tool.
+ */
 const mayUseSomeOf =
   (allow: readonly string[], deny: readonly string[]) =>
   ({ topic, tools = isBusAgent({ topic }) ? [] : ["*"] }: PolicyService): boolean =>

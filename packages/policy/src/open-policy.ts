@@ -22,9 +22,9 @@ export interface PolicyHolder extends AsyncDisposable {
 }
 
 /**
- * Reads the policy file, and again whenever its content is another, whatever way it is replaced. Content that cannot be used
- * changes nothing: its faults are logged, once. Content with another `identity` is such, as a process has one for life. Without a file every caller may use every tool but the dangerous ones, which
- * is logged loudly.
+ * Reads the policy file, and again whenever its content is another, whatever way it is replaced. Content that cannot be
+ * used changes nothing: its faults are logged, once. Content with another `identity` is such, as a process has one for
+ * life. Without a file every caller may use every tool but the dangerous ones, which is logged loudly.
  * @throws {ConfigError} if the file cannot be used at the start, with all its faults
  */
 export async function openPolicy(

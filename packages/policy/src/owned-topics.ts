@@ -17,7 +17,10 @@ export interface OwnedTopic {
   readonly subscription?: string | undefined;
   /** Below these the owner answers, as services do below `replyRoots`. */
   readonly replies: readonly string[];
-  /** Where the owner tells a caller what nobody has asked for: of a user of the bus, and of the caller that a call runs for. */
+  /**
+   * Where the owner tells a caller what nobody has asked for: of a user of the bus, and of the caller that a call runs
+   * for.
+   */
   readonly tells?: ((user: string, caller: string) => string) | undefined;
   /** What the owner tells all who may ask it. */
   readonly broadcasts?: readonly string[] | undefined;

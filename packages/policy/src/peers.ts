@@ -19,7 +19,9 @@ export interface Peers {
   userOf(service: string): string | undefined;
   /** Whether the tool is one that the service may offer, on that topic, which has to be its own. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
-  /** Whether the user may give the results of the tool, by all that the policy says: nobody, if it names no services. */
+  /**
+   * Whether the user may give the results of the tool, by all that the policy says: nobody, if it names no services.
+   */
   mayAnswer(user: string, toolName: string): boolean;
 }
 

@@ -3,8 +3,8 @@ import { entries } from "./document/document-place.ts";
 import type { Decision, Policy } from "./policy.ts";
 
 /**
- * A Markdown table of the tools that each caller may use, and how often. It has a row for each caller that the policy names, and one for all
- * others. It has a column for each tool that a service may serve.
+ * A Markdown table of the tools that each caller may use, and how often. It has a row for each caller that the policy
+ * names, and one for all others. It has a column for each tool that a service may serve.
  */
 export function policyTable(policy: Policy): string {
   const columns = Object.values(served);

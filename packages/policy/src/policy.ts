@@ -14,15 +14,23 @@ export interface Use {
   /** The effective caller. */
   readonly caller: string;
   readonly tool: string;
-  /** A policy allows a dangerous tool only where it names the tool in full. @default false, but for the names that are known as dangerous */
+  /**
+   * A policy allows a dangerous tool only where it names the tool in full.
+   * @default false, but for the names that are known as dangerous
+   */
   readonly isDangerous?: boolean | undefined;
   /** Whether the tool has no effects, as who runs it says. @default false */
   readonly isReadOnly?: boolean | undefined;
-  /** Whether untrusted content led to the call. It restricts only: what is denied without it is denied with it. @default false */
+  /**
+   * Whether untrusted content led to the call. It restricts only: what is denied without it is denied with it.
+   * @default false
+   */
   readonly hasReadUntrusted?: boolean | undefined;
 }
 
-/** An amount that can be used up, and comes back with time: at most `amount`, and as much again in `perMs` milliseconds. */
+/**
+ * An amount that can be used up, and comes back with time: at most `amount`, and as much again in `perMs` milliseconds.
+ */
 export interface RateLimit {
   /** The name of the calls that are counted together. */
   readonly key: string;
@@ -32,7 +40,10 @@ export interface RateLimit {
   readonly perMs: number;
 }
 
-/** A policy's decision about one caller's use of one tool. It is mostly the same object as long as the policy is the same. */
+/**
+ * A policy's decision about one caller's use of one tool. It is mostly the same object as long as the policy is the
+ * same.
+ */
 export interface Decision {
   readonly isAllowed: boolean;
   /** The rule that decided, and its place. For operators: not for the caller. */
@@ -69,22 +80,33 @@ export interface Policy {
   readonly document: PolicyDocument;
   /** The policy's decision on this use. Costs next to nothing for one that was asked for before. */
   decide(use: Use): Decision;
-  /** The messages of each kind that a process takes from this caller. It is the same object as long as the policy is the same, mostly. */
+  /**
+   * The messages of each kind that a process takes from this caller. It is the same object as long as the policy is the
+   * same, mostly.
+   */
   messagesOf(caller: string): MessageLimits;
   /** What the turns of this caller may cost, over all its sessions; undefined if there is no limit. */
   costOf(caller: string): RateLimit | undefined;
   /** How many calls this caller may have at once in one instance of a service, over all tools. */
   inFlightOf(caller: string): number;
   /**
-   * The name by which a service knows the credential of this kind that this caller's calls use: its own, else everyone's. It is no secret.
-   * @returns `ANY` if the policy names none of this kind for anybody: the service's own choice; undefined if this caller has none
+   * The name by which a service knows the credential of this kind that this caller's calls use: its own, else
+   * everyone's. It is no secret.
+   * @returns `ANY` if the policy names none of this kind for anybody: the service's own choice; undefined if this
+   * caller has none
    */
   credentialOf(caller: string, kind: string): string | undefined;
-  /** The names of the folders that workspace tools open for this caller. @returns undefined if the policy names none for anybody: all of the service's */
+  /**
+   * The names of the folders that workspace tools open for this caller.
+   * @returns undefined if the policy names none for anybody: all of the service's
+   */
   rootsOf(caller: string): readonly string[] | undefined;
   /** What this caller's commands may reach over the network, as `host:port`. */
   hostsOf(caller: string): readonly string[];
-  /** The spaces of the knowledge base that this caller opens. @returns undefined if the policy names none for anybody: what is shared */
+  /**
+   * The spaces of the knowledge base that this caller opens.
+   * @returns undefined if the policy names none for anybody: what is shared
+   */
   spacesOf(caller: string): readonly string[] | undefined;
   /** Those that every caller opens, named or not. @returns undefined likewise */
   commonSpaces(): readonly string[] | undefined;
@@ -115,7 +137,10 @@ const kindOf = (use: Use): number => (use.isDangerous ? 1 : 0) + (hasEffectsAfte
 const hasEffectsAfterUntrusted = (use: Use): boolean => use.hasReadUntrusted === true && mayHaveEffects(use);
 const mayHaveEffects = ({ tool, isReadOnly = false }: Use): boolean => !isReadOnly && !ONLY_CALLS.has(tool);
 
-/** Whether a caller may own what it registers. A policy never says so of a delegate, so it must not of any other caller that several people share. */
+/**
+ * Whether a caller may own what it registers. A policy never says so of a delegate, so it must not of any other caller
+ * that several people share.
+ */
 export const mayOwnServers = (policy: Pick<Policy, "decide">, caller: string): boolean =>
   [...NOT_FOR_DELEGATES].some((tool) => policy.decide({ caller, tool }).isAllowed);
 

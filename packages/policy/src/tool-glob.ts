@@ -1,4 +1,7 @@
-/** Whether the pattern, in which `*` stands for any characters, is the name of the tool. Takes time in proportion to both, whatever they are. */
+/**
+ * Whether the pattern, in which `*` stands for any characters, is the name of the tool. Takes time in proportion to
+ * both, whatever they are.
+ */
 export function matchesGlob(glob: string, tool: string): boolean {
   const parts = glob.split("*");
   const [first = "", ...rest] = parts;

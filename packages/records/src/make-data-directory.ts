@@ -3,7 +3,8 @@ import { resolve } from "node:path";
 import { StoreUnavailableError } from "./store-unavailable-error.ts";
 
 /**
- * Makes the folder of a service's own data, for this user alone, if it is missing. One that is there keeps its rights, as a volume's are the operator's.
+ * Makes the folder of a service's own data, for this user alone, if it is missing. One that is there keeps its rights,
+ * as a volume's are the operator's.
  * @returns its absolute path
  * @throws {StoreUnavailableError} if it cannot be made, or nothing can be written there
  */

@@ -37,9 +37,10 @@ const EXPECTED =
   "expected redis://user:password@host:port/database, redis+sentinel://user:password@one:26379,two,three/master/database, or rediss…";
 
 /**
- * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out. With Sentinels it is
- * `redis+sentinel://user:password@one:26379,two,three/master/database`: user and password are shown to them as to Redis, or to Redis alone
- * if `?sentinels=open` stands at the end. The password becomes one of the process's secrets.
+ * Reads `redis://user:password@host:port/database`, or `rediss://…`; user, password, port and database may be left out.
+ * With Sentinels it is `redis+sentinel://user:password@one:26379,two,three/master/database`: user and password are
+ * shown to them as to Redis, or to Redis alone if `?sentinels=open` stands at the end. The password becomes one of the
+ * process's secrets.
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */
 export function parseRedisAddress(url: RedisUrl): RedisAddress {

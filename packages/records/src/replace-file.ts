@@ -8,8 +8,8 @@ const TEMPORARY = /\.[0-9a-f]{12}$/;
 const STALE_MS = 60_000;
 
 /**
- * Replaces a file as a whole, with one that its user alone can read. Readers see the old or the new content, even if this process is killed or the power
- * fails.
+ * Replaces a file as a whole, with one that its user alone can read. Readers see the old or the new content, even if
+ * this process is killed or the power fails.
  */
 export async function replaceFile(file: string, text: string): Promise<void> {
   const temporary = `${file}.${randomBytes(6).toString("hex")}`;
@@ -24,7 +24,10 @@ export async function replaceFile(file: string, text: string): Promise<void> {
   }
 }
 
-/** Removes what writes of processes that were killed have left in a folder, of the files whose names begin so. It never rejects. */
+/**
+ * Removes what writes of processes that were killed have left in a folder, of the files whose names begin so. It never
+ * rejects.
+ */
 export async function sweepTemporaries(folder: string, prefix = ""): Promise<void> {
   const names = await readdir(folder).catch(() => []);
   for (const name of names.filter((each) => each.startsWith(prefix) && TEMPORARY.test(each))) {

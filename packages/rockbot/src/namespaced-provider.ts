@@ -2,7 +2,10 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { defineTool, type ToolSet } from "@rockbot/tools";
 import { toolDefinition } from "./tool-definition.ts";
 
-/** Tools of one namespace behind one object, as orchestrators of agents have them. `namespacedTools` makes tools of ours of it. */
+/**
+ * Tools of one namespace behind one object, as orchestrators of agents have them. `namespacedTools` makes tools of ours
+ * of it.
+ */
 export interface NamespacedProvider {
   /** What stands behind it: `mcp`, `rest`, `agent`, or a word of yours. */
   readonly kind: string;
@@ -57,8 +60,8 @@ export interface NamespacedResult {
 }
 
 /**
- * The tools of a provider, for `serveTools`: `{namespace}__{name}`, with its instructions as their guide. The layers around tools give them deadlines,
- * policy, claims and audit.
+ * The tools of a provider, for `serveTools`: `{namespace}__{name}`, with its instructions as their guide. The layers
+ * around tools give them deadlines, policy, claims and audit.
  * @throws {TypeError} if a name or a schema cannot be used
  */
 export async function namespacedTools(provider: NamespacedProvider): Promise<ToolSet> {

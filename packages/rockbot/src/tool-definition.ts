@@ -31,7 +31,10 @@ export interface ToolPromises {
 }
 
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
-/** As the validators of RockBot's own tools are made: every fault is reported, and defaults are written into the arguments. */
+/**
+ * As the validators of RockBot's own tools are made: every fault is reported, and defaults are written into the
+ * arguments.
+ */
 const OPTIONS: Options = {
   allErrors: true,
   useDefaults: true,
@@ -42,8 +45,8 @@ const OPTIONS: Options = {
 };
 
 /**
- * A tool's definition from JSON Schemas, whose validators are compiled at once. `Input` is the type of what the input schema lets
- * through: TypeScript does not compare the two.
+ * A tool's definition from JSON Schemas, whose validators are compiled at once. `Input` is the type of what the input
+ * schema lets through: TypeScript does not compare the two.
  * @throws {TypeError} with all faults, if the name or a schema cannot be used
  */
 export function toolDefinition<Input = Record<string, unknown>, Output = unknown>(

@@ -15,7 +15,8 @@ export {
 export { type CanaryTarget, type CanaryTargetsOptions, canaryTargets } from "./canary/canary-targets.ts";
 export { type CanaryReport, CanaryVerdict, type CheckNetworkOptions, checkNetwork } from "./canary/check-network.ts";
 
-// Sandboxes that are processes of this machine. Those of engines and clusters are subpaths, as their clients take long to load.
+// Sandboxes that are processes of this machine. Those of engines and clusters are subpaths, as their clients take long
+// to load.
 
 export { engineSocket } from "./container/engine-socket.ts";
 export { UNPRIVILEGED_USER } from "./local/enter-command.ts";

@@ -3,24 +3,32 @@ import type { ToolError } from "@rockbot/contracts";
 import type { PackedLayer } from "./layer/pack-layer.ts";
 
 /**
- * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. `input` takes the job (`encodeJob`), and
- * `output` gives frames, from the first on.
+ * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. `input` takes the job
+ * (`encodeJob`), and `output` gives frames, from the first on.
  */
 export interface Sandbox extends AsyncDisposable {
   readonly input: Writable;
   readonly output: Readable;
   /**
-   * Resolves when the sandbox is gone, with why as far as it is known from outside: the frames have not told it then. Never rejects.
+   * Resolves when the sandbox is gone, with why as far as it is known from outside: the frames have not told it then.
+   * Never rejects.
    */
   readonly gone: Promise<SandboxEnd>;
-  /** Notes on the sandbox itself which job it gets, before the job is written. @throws {ToolError} if somebody else has given it one */
+  /**
+   * Notes on the sandbox itself which job it gets, before the job is written.
+   * @throws {ToolError} if somebody else has given it one
+   */
   assign?(jobId: string): Promise<void>;
   /**
-   * A layer of packages as it is sent to this sandbox with the job that wants it. Absent: the sandbox sees all layers by itself, below `PACKAGES_FOLDER`.
+   * A layer of packages as it is sent to this sandbox with the job that wants it. Absent: the sandbox sees all layers
+   * by itself, below `PACKAGES_FOLDER`.
    * @throws {ToolError} `too_large`, if it has no room for that; `unavailable`, if there is no such layer any more
    */
   packLayer?(key: string): Promise<PackedLayer>;
-  /** Whether the kernel has ended a process in it for its memory, where the supervisor does not see that. Never rejects. @default the supervisor sees it */
+  /**
+   * Whether the kernel has ended a process in it for its memory, where the supervisor does not see that. Never rejects.
+   * @default the supervisor sees it
+   */
   isOutOfMemory?(): Promise<boolean>;
   /** Kills all processes in it and removes what is left of it. Resolves when they are gone; idempotent. */
   [Symbol.asyncDispose](): Promise<void>;
@@ -45,13 +53,22 @@ export interface MakeSandboxOptions {
   readonly jobId?: string | undefined;
 }
 
-/** Makes sandboxes of one kind. Disposal removes all that it has made. Where it can `find`, sandboxes with a job stay for a later manager. */
+/**
+ * Makes sandboxes of one kind. Disposal removes all that it has made. Where it can `find`, sandboxes with a job stay
+ * for a later manager.
+ */
 export interface SandboxMaker extends AsyncDisposable {
   readonly kind: string;
-  /** Which bounds this platform does not hold, and what is so instead, in words for the operator. @default it holds all */
+  /**
+   * Which bounds this platform does not hold, and what is so instead, in words for the operator.
+   * @default it holds all
+   */
   readonly notHeld?: readonly string[] | undefined;
   /** @throws {ToolError} that says why there can be none now */
   make(options: MakeSandboxOptions): Promise<Sandbox>;
-  /** The sandbox that a job was given to, by whomever; its frames come from the first on. Absent: none outlives the process that made it. */
+  /**
+   * The sandbox that a job was given to, by whomever; its frames come from the first on. Absent: none outlives the
+   * process that made it.
+   */
   find?(jobId: string, options: { readonly signal: AbortSignal }): Promise<Sandbox | undefined>;
 }

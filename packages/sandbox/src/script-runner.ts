@@ -3,7 +3,10 @@ import type { PackageLayer } from "./layer/package-layer.ts";
 
 /** One script to run, once. */
 export interface ScriptJob {
-  /** Of one tool call, and the same whoever takes it up: 32 hex digits of a hash of its effective caller and its `toolCallId`. */
+  /**
+   * Of one tool call, and the same whoever takes it up: 32 hex digits of a hash of its effective caller and its
+   * `toolCallId`.
+   */
   readonly id: string;
   /** Python source. */
   readonly script: string;
@@ -50,13 +53,13 @@ export interface ScriptOutcome {
 /** The end of a run, and whether an earlier process may have begun it. */
 export interface RunScriptOptions {
   /**
-   * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: where the runner is
-   * resumable the script then goes on, for whoever takes the job up.
+   * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: where
+   * the runner is resumable the script then goes on, for whoever takes the job up.
    */
   readonly signal: AbortSignal;
   /**
-   * When an outcome is of no use any more, on the clock of `performance.now()`, whatever was waited for. The script has what is left when it begins, less
-   * what the way of its outcome takes: what it prints by then is not lost.
+   * When an outcome is of no use any more, on the clock of `performance.now()`, whatever was waited for. The script has
+   * what is left when it begins, less what the way of its outcome takes: what it prints by then is not lost.
    */
   readonly deadline: number;
   /** The job may have been given to a runner before: it is looked for, and taken up where it is. @default false */
@@ -69,18 +72,22 @@ export function goesOn({ isResumable }: Pick<ScriptRunner, "isResumable">, { abo
 }
 
 /**
- * Runs Python scripts, each in a sandbox of its own. A sandbox has no network, no credentials and only its share of the machine; it is
- * removed after the script. Disposal ends the running scripts. Where the runner is resumable, it leaves them to the next manager of the job.
+ * Runs Python scripts, each in a sandbox of its own. A sandbox has no network, no credentials and only its share of the
+ * machine; it is removed after the script. Disposal ends the running scripts. Where the runner is resumable, it leaves
+ * them to the next manager of the job.
  */
 export interface ScriptRunner extends AsyncDisposable {
   /** Such as "local", for people. */
   readonly kind: string;
-  /** Whether a job that another process was given is taken up, and never begun twice: then a call that was cut off may be run again. */
+  /**
+   * Whether a job that another process was given is taken up, and never begun twice: then a call that was cut off may
+   * be run again.
+   */
   readonly isResumable: boolean;
   /**
    * Runs a job. A script that fails has an outcome too; only what is not its doing is thrown.
-   * @throws {ToolError} `overloaded` if there is no sandbox in time, `unavailable` if there can be none now, `execution_failed` with
-   * `details.reason` for a sandbox that broke
+   * @throws {ToolError} `overloaded` if there is no sandbox in time, `unavailable` if there can be none now,
+   * `execution_failed` with `details.reason` for a sandbox that broke
    */
   run(job: ScriptJob, options: RunScriptOptions): Promise<ScriptOutcome>;
 }

@@ -36,8 +36,9 @@ export interface FakeOpenRouter extends AsyncDisposable {
 const PAGE = 100;
 
 /**
- * A local server that speaks the reading part of the OpenRouter API as documented: bearer keys, of which a management key alone may ask
- * for credits and keys, answers under `data`, and errors as `{ error: { code, message } }` with the same HTTP status.
+ * A local server that speaks the reading part of the OpenRouter API as documented: bearer keys, of which a management
+ * key alone may ask for credits and keys, answers under `data`, and errors as `{ error: { code, message } }` with the
+ * same HTTP status.
  * @see https://openrouter.ai/docs/api/reference/overview
  */
 export async function startFakeOpenRouter(): Promise<FakeOpenRouter> {

@@ -1,6 +1,9 @@
 /** Calls tools by the HTTP of a gateway. */
 export interface GatewayClient {
-  /** Posts where there is a body, and else gets. @returns the JSON of the answer, whatever its status; rejects if it takes five minutes */
+  /**
+   * Posts where there is a body, and else gets.
+   * @returns the JSON of the answer, whatever its status; rejects if it takes five minutes
+   */
   request(
     path: string,
     options?: { readonly body?: object; readonly headers?: Readonly<Record<string, string>> },

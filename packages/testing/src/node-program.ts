@@ -19,17 +19,23 @@ export interface StartNodeProgramOptions {
   readonly cwd?: string;
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
-  /** Whether it is a session of its own: Linux shares the processor out between sessions first, and then between the processes of each. @default false */
+  /**
+   * Whether it is a session of its own: Linux shares the processor out between sessions first, and then between the
+   * processes of each.
+   * @default false
+   */
   readonly hasSession?: boolean;
 }
 
 /**
- * Where Node keeps compiled modules, by their content. A program that finds its own there starts in half the time, and without the 30 MB
- * that taking types away takes: as those in images do, which have none.
+ * Where Node keeps compiled modules, by their content. A program that finds its own there starts in half the time, and
+ * without the 30 MB that taking types away takes: as those in images do, which have none.
  */
 const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/node-programs");
 
-/** A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it. */
+/**
+ * A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it.
+ */
 export function startNodeProgram(
   file: string,
   { args = [], env = {}, cwd, nodeArgs = [], hasSession = false }: StartNodeProgramOptions = {},

@@ -30,7 +30,10 @@ export interface PageRequest {
   readonly headers: IncomingHttpHeaders;
 }
 
-/** Serves `pages` by path on a free port of 127.0.0.1, other paths with 404. Real HTTP, so that it can misbehave as real servers do. */
+/**
+ * Serves `pages` by path on a free port of 127.0.0.1, other paths with 404. Real HTTP, so that it can misbehave as real
+ * servers do.
+ */
 export async function startPageServer(pages: Readonly<Record<string, Page>>): Promise<PageServer> {
   const requests: PageRequest[] = [];
   let connections = 0;

@@ -20,7 +20,10 @@ export interface RecordingServer extends AsyncDisposable {
   take(): RecordedRequest[];
 }
 
-/** An HTTP service on a free port of 127.0.0.1 that keeps what it is sent, body included. It answers 200 and `{}` unless `answer` says something else. */
+/**
+ * An HTTP service on a free port of 127.0.0.1 that keeps what it is sent, body included. It answers 200 and `{}` unless
+ * `answer` says something else.
+ */
 export async function startRecordingServer(
   answer?: (request: RecordedRequest, response: ServerResponse) => void,
 ): Promise<RecordingServer> {

@@ -27,8 +27,8 @@ export interface SocketFlood extends Disposable {
 }
 
 /**
- * Opens so many connections that never end by themselves, and another for each that the server destroys, some seconds later. Resolves once all of the
- * first have been tried.
+ * Opens so many connections that never end by themselves, and another for each that the server destroys, some seconds
+ * later. Resolves once all of the first have been tried.
  */
 export async function floodSockets(
   where: NetConnectOpts,

@@ -24,11 +24,20 @@ export interface TcpFaultProxy extends AsyncDisposable {
   readonly bytes: Readonly<Record<Direction, number>>;
   /** Resets all connections. */
   cutAll(): void;
-  /** Resets, once, the connection that comes to the point; resolves when that has happened. One point at a time: a new one replaces it. */
+  /**
+   * Resets, once, the connection that comes to the point; resolves when that has happened. One point at a time: a new
+   * one replaces it.
+   */
   cutAt(point: CutPoint): Promise<void>;
-  /** Keeps back, once, the next frame of a method that comes in one piece, of whichever connection; all else gets through. Resolves when that has happened. */
+  /**
+   * Keeps back, once, the next frame of a method that comes in one piece, of whichever connection; all else gets
+   * through. Resolves when that has happened.
+   */
   swallow(method: AmqpMethod): Promise<void>;
-  /** While silent, connections are accepted and stay open, and not a byte is forwarded in that direction. @param direction both, if it is absent */
+  /**
+   * While silent, connections are accepted and stay open, and not a byte is forwarded in that direction.
+   * @param direction both, if it is absent
+   */
   setSilent(isSilent: boolean, direction?: Direction): void;
   /** Holds every chunk back for so long. */
   setDelay(ms: number): void;

@@ -33,7 +33,7 @@ export const PROGRESS_INTERVAL_MS = 200;
 /** A cancel that nobody has taken by then finds no call to cancel. */
 export const CANCEL_TTL_MS = 60_000;
 /**
- * At least so many cancelled calls of one caller are remembered, and as many ended ones. A caller may have as many calls at once. Other
- * callers push none of them out.
+ * At least so many cancelled calls of one caller are remembered, and as many ended ones. A caller may have as many
+ * calls at once. Other callers push none of them out.
  */
 export const REMEMBERED_CANCELS = 256;

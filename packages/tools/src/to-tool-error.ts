@@ -6,8 +6,8 @@ const MAX_MESSAGE = 500;
 const MAX_SCANNED = 16 * 1024;
 
 /**
- * The error that a call ends in after a tool threw. A ToolError stays as it is and a time-out becomes `timeout`. Anything else becomes
- * `execution_failed` with the first line of its message. Stacks and causes stay here.
+ * The error that a call ends in after a tool threw. A ToolError stays as it is and a time-out becomes `timeout`.
+ * Anything else becomes `execution_failed` with the first line of its message. Stacks and causes stay here.
  */
 export function toToolError(error: unknown, toolName: string): ToolError {
   if (error instanceof ToolError) return error;

@@ -15,7 +15,10 @@ const MAX_MEDIAN = 15;
 const isData = (file: string): boolean => /^docs\/(?:(?:measured|reference)\/|operate\/secure\.md$)/.test(file);
 const isRead = (file: string): boolean => /^(?:[A-Z]+\.md|docs\/.*\.md)$/.test(file);
 
-/** Fails on sentences that are too long, on forms that hide the actor, and on front pages that are too long. @returns what was read */
+/**
+ * Fails on sentences that are too long, on forms that hide the actor, and on front pages that are too long.
+ * @returns what was read
+ */
 export async function checkEnglish(root: string): Promise<string> {
   const faults: string[] = [];
   const lengths: number[] = [];

@@ -5,8 +5,8 @@ import type { Tokens } from "marked";
 import { markdownFiles, plainText, tokensOf } from "./markdown.ts";
 
 /**
- * Fails on a link or image of a markdown file that leads to no file, folder or heading of this repository, and on a source file that a code span
- * names and that is not there. Addresses elsewhere are not asked.
+ * Fails on a link or image of a markdown file that leads to no file, folder or heading of this repository, and on a
+ * source file that a code span names and that is not there. Addresses elsewhere are not asked.
  */
 export async function checkLinks(root: string): Promise<string> {
   const files = markdownFiles(root);

@@ -43,7 +43,10 @@ export function plainText(tokens: readonly Token[] = []): string {
     .replaceAll("&amp;", "&");
 }
 
-/** The blocks of prose of a page: paragraphs and list items, without headings, code and HTML; and the cells of its tables. */
+/**
+ * The blocks of prose of a page: paragraphs and list items, without headings, code and HTML; and the cells of its
+ * tables.
+ */
 export function proseOf(text: string): { readonly blocks: readonly string[]; readonly cells: readonly string[] } {
   const blocks: string[] = [];
   const cells: string[] = [];

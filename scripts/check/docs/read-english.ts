@@ -25,8 +25,8 @@ const forbidden: readonly { readonly pattern: RegExp; readonly fault: string }[]
 ];
 
 /**
- * Judges one block of prose, such as a paragraph, a list item or a doc comment without its marks. Code spans in backticks count as one word each.
- * The block's last sentence needs no full stop.
+ * Judges one block of prose, such as a paragraph, a list item or a doc comment without its marks. Code spans in
+ * backticks count as one word each. The block's last sentence needs no full stop.
  */
 export function readEnglish(block: string): English {
   const text = block

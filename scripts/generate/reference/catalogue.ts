@@ -28,10 +28,17 @@ export async function readCatalogue<Entry>(
   return entries;
 }
 
-/** The members of an `as const` object of strings or numbers, or of a union of strings, with their doc comments, as text of the file has them. */
+/**
+ * The members of an `as const` object of strings or numbers, or of a union of strings, with their doc comments, as text
+ * of the file has them.
+ */
 export function documentedMembers(text: string): readonly { readonly doc: string; readonly value: string }[] {
-  return [...text.matchAll(/\/\*\* ([^*]+) \*\/\n\s+(?:\w+: |\| )"?(\w+)"?[,;\n]/g)].map(([, doc, value]) => ({
-    doc: String(doc),
+  const members = text.matchAll(/\/\*\*((?:(?!\*\/)[\s\S])+)\*\/\n\s+(?:\w+: |\| )"?(\w+)"?[,;\n]/g);
+  return [...members].map(([, doc, value]) => ({
+    doc: String(doc)
+      .replaceAll(/\n\s*\* ?/g, " ")
+      .trim()
+      .replaceAll(/\s+/g, " "),
     value: String(value),
   }));
 }

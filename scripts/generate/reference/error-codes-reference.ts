@@ -12,7 +12,10 @@ interface Reason {
   readonly codes?: readonly string[];
 }
 
-/** `docs/reference/error-codes.md`: every code, every `details.reason` and every code of models, and what the caller does about it. */
+/**
+ * `docs/reference/error-codes.md`: every code, every `details.reason` and every code of models, and what the caller
+ * does about it.
+ */
 export async function errorCodesReference(sources: readonly Source[]): Promise<string> {
   const found = new Map(errorReasons(sources, ToolErrorCode).map(({ reason, codes }) => [reason, codes]));
   const reasons = await readCatalogue<Reason>("error-reasons", found.keys(), literalsIn(sources));

@@ -5,8 +5,8 @@ import type { Source } from "../source/sources.ts";
 import { readCatalogue } from "./catalogue.ts";
 
 /**
- * `docs/reference/foreign-words.md`: every way in which others' words reach a model. A service that connects to others, and labels nothing that they
- * say, needs an entry that says why.
+ * `docs/reference/foreign-words.md`: every way in which others' words reach a model. A service that connects to others,
+ * and labels nothing that they say, needs an entry that says why.
  */
 export async function foreignWordsReference(
   sources: readonly Source[],

@@ -2,7 +2,10 @@ import { fillPage } from "../fill-page.ts";
 import { modelTexts } from "../source/model-texts.ts";
 import type { Source } from "../source/sources.ts";
 
-/** `docs/reference/model-texts.md`: what models are told beside the descriptions of tools, so that a change of it is seen and read. */
+/**
+ * `docs/reference/model-texts.md`: what models are told beside the descriptions of tools, so that a change of it is
+ * seen and read.
+ */
 export async function modelTextsReference(sources: readonly Source[]): Promise<string> {
   const parts = Map.groupBy(modelTexts(sources), ({ part }) => part);
   const lists = [...parts].map(

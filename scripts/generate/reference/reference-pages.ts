@@ -23,7 +23,10 @@ export interface ReferenceParts {
   readonly configs: ReadonlyMap<string, JsonSchema>;
 }
 
-/** The pages of `docs/reference`, and the one of docs/operate, that are made of the schemas and of the code, by their files. */
+/**
+ * The pages of `docs/reference`, and the one of docs/operate, that are made of the schemas and of the code, by their
+ * files.
+ */
 export async function referencePages({ definitions, configs }: ReferenceParts): Promise<ReadonlyMap<string, string>> {
   const sources = await readSources();
   const pages = {

@@ -8,7 +8,10 @@ export interface ErrorReason {
   readonly codes: readonly string[];
 }
 
-/** Every `details.reason` whose text stands in the sources, as a literal or as the argument of a function that makes the error; sorted. */
+/**
+ * Every `details.reason` whose text stands in the sources, as a literal or as the argument of a function that makes the
+ * error; sorted.
+ */
 export function errorReasons(
   sources: readonly Source[],
   codes: Readonly<Record<string, string>>,

@@ -3,7 +3,10 @@ import type { Node } from "./syntax.ts";
 
 /** A part of the code by which others' words reach a model. */
 export interface ForeignWords {
-  /** The package or service, and whether others say the words now or define what they offer by them; or it fences them for a model. */
+  /**
+   * The package or service, and whether others say the words now or define what they offer by them; or it fences them
+   * for a model.
+   */
   readonly key: string;
   /** Where in it, below `src`. */
   readonly files: readonly string[];

@@ -28,7 +28,8 @@ const RECORDERS: ReadonlySet<string> = new Set(["add", "record", "observe"]);
 const PASSES_ON = "packages/process/src/telemetry/tallies/";
 
 /**
- * Every instrument that the code makes, sorted by name: each call of a meter's `createKIND`, and what its values are recorded with in the same file.
+ * Every instrument that the code makes, sorted by name: each call of a meter's `createKIND`, and what its values are
+ * recorded with in the same file.
  * @throws {Error} naming those without a name or a description in the sources
  */
 export function instruments(sources: readonly Source[]): readonly Instrument[] {

@@ -19,7 +19,8 @@ const shownName = (name: string): string =>
 const LEVELS: ReadonlySet<string> = new Set(["error", "warn", "info"]);
 
 /**
- * Every line above `debug` that the code can write to its log: each call of `log.LEVEL(fields, text)`, also through a function of the same file.
+ * Every line above `debug` that the code can write to its log: each call of `log.LEVEL(fields, text)`, also through a
+ * function of the same file.
  * @throws {Error} naming the calls whose text does not stand in the sources
  */
 export function logEvents(sources: readonly Source[]): readonly LogEvent[] {

@@ -9,7 +9,10 @@ export interface ModelText {
   readonly text: string;
 }
 
-/** What gives a model a text of its own, beside the descriptions and guides of tools: errors of calls, and the agent's words around a conversation. */
+/**
+ * What gives a model a text of its own, beside the descriptions and guides of tools: errors of calls, and the agent's
+ * words around a conversation.
+ */
 const ERRORS: ReadonlySet<string> = new Set(["ToolError", "timeoutError"]);
 const PROMPTS = /^packages\/agent\/src\/(prompt|turn\/notes|session-tools)/;
 

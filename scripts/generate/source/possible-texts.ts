@@ -7,7 +7,10 @@ const FUNCTIONS: ReadonlySet<string> = new Set([
   "ArrowFunctionExpression",
 ]);
 
-/** A text that an expression may be, and the call that gives it: the one that the expression stands in, or one of the function that it stands in. */
+/**
+ * A text that an expression may be, and the call that gives it: the one that the expression stands in, or one of the
+ * function that it stands in.
+ */
 export interface PossibleText {
   readonly text: string;
   /** The arguments beside it, where it comes from the call of a function of ours. */
@@ -15,8 +18,9 @@ export interface PossibleText {
 }
 
 /**
- * The texts that the expression may be, as far as they stand in the sources: as literals, in both branches of a condition, in a constant of the file, in a
- * property of that name of an object literal of the file, or, where it is a parameter, in the calls of that function.
+ * The texts that the expression may be, as far as they stand in the sources: as literals, in both branches of a
+ * condition, in a constant of the file, in a property of that name of an object literal of the file, or, where it is a
+ * parameter, in the calls of that function.
  */
 export function possibleTexts(
   expression: Node | undefined,

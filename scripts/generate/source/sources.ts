@@ -7,7 +7,10 @@ export interface Source {
   readonly program: Node;
 }
 
-/** What runs in a deployment, parsed: the sources of packages and services without tests, test helpers and generated files. */
+/**
+ * What runs in a deployment, parsed: the sources of packages and services without tests, test helpers and generated
+ * files.
+ */
 export async function readSources(): Promise<readonly Source[]> {
   const files = globSync(["packages/*/src/**/*.ts", "services/*/src/**/*.ts"], {
     exclude: ["packages/testing/**", "**/generated/**", "**/conformance/**", "**/*.test.ts", "**/test-*.ts"],

@@ -25,7 +25,10 @@ const placeOf = (file) =>
     .replace(/^docs\/README\.md$/, "contents.md")
     .replace(/^README\.md$/, "")}`;
 
-/** Makes links to pages independent of the folders of the repository. Links to its other files lead to `repository`, or are text. */
+/**
+ * Makes links to pages independent of the folders of the repository. Links to its other files lead to `repository`, or
+ * are text.
+ */
 function linkFiles(md) {
   md.core.ruler.push("link-files", ({ tokens, env }) => {
     const folder = posix.dirname(posix.relative(root, env.realPath ?? env.path));

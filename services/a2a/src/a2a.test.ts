@@ -147,7 +147,10 @@ test("a task that takes too long is cancelled, and the error has its id", async 
   expect(peer.requests.some(({ body }) => body.includes("CancelTask"))).toBe(true);
 });
 
-/** A service that ends while an agent works, then another one. @param noted whether the first had heard the task's id */
+/**
+ * A service that ends while an agent works, then another one.
+ * @param noted whether the first had heard the task's id
+ */
 async function takenOver(noted: boolean) {
   let isDone = false;
   await using peer = await startPeer((request, response, url) => {

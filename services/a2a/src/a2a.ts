@@ -51,8 +51,9 @@ const CARD_TIMEOUT_MS = 20_000;
 const CALL_TIMEOUT_MS = 20 * 60_000;
 
 /**
- * Serves the tools for the agents of a file. Resolves once calls are taken. Cards have been read by then, or could not be; agents whose card takes longer
- * than `settleMs` come later. Disposal waits for running calls, at most `shutdownGraceMs`.
+ * Serves the tools for the agents of a file. Resolves once calls are taken. Cards have been read by then, or could not
+ * be; agents whose card takes longer than `settleMs` come later. Disposal waits for running calls, at most
+ * `shutdownGraceMs`.
  * @throws {ConfigError} if the file has faults
  */
 export async function startA2a(
@@ -137,7 +138,10 @@ const allOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): AgentLi
   },
 });
 
-/** Hears what agents on the bus say. Each instance hears all that they say to everybody, and the answers to its own tasks. */
+/**
+ * Hears what agents on the bus say. Each instance hears all that they say to everybody, and the answers to its own
+ * tasks.
+ */
 async function hearBus(bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): Promise<AsyncDisposable> {
   await using hearing = new AsyncDisposableStack();
   hearing.use(await tasks.hear());

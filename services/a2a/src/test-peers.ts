@@ -118,7 +118,10 @@ const messageOf = (text: string, taskId: string, contextId: string): Message => 
   referenceTaskIds: [],
 });
 
-/** An agent that does what its message says: `ask`, `fail`, `wait`; else it says the message again, in two pieces of an artifact. */
+/**
+ * An agent that does what its message says: `ask`, `fail`, `wait`; else it says the message again, in two pieces of an
+ * artifact.
+ */
 class EchoAgent implements AgentExecutor {
   readonly #stopped = new Map<string, () => void>();
 

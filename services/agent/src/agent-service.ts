@@ -90,8 +90,8 @@ const TURNS: readonly string[] = [tools.agentChat, tools.agentHelper].map(({ nam
 const LEAVE_MS = 4_000;
 
 /**
- * Runs the agent: turns as calls of `agent__chat`, and users' messages. Disposal waits for running turns, for most of `shutdownGraceMs`; others go back to
- * the bus, and are taken up by another instance.
+ * Runs the agent: turns as calls of `agent__chat`, and users' messages. Disposal waits for running turns, for most of
+ * `shutdownGraceMs`; others go back to the bus, and are taken up by another instance.
  * @throws {ToolError} `unavailable`, saying what to set, if there is no model
  */
 // Long because: it starts the parts one by one, each with those before it
@@ -289,7 +289,10 @@ export async function startAgentService(
 const agentsOnBus = ({ busAgents, agentName }: Readonly<AgentConfig>): readonly ServedAgent[] =>
   busAgents.map((name) => ({ name, definition: name === agentName ? undefined : name }));
 
-/** Tells a user the answer of a turn. That has ended, and its answer is in the session, whether or not the user can be told now. */
+/**
+ * Tells a user the answer of a turn. That has ended, and its answer is in the session, whether or not the user can be
+ * told now.
+ */
 const tellUser =
   (replies: UserReplies, log: Logger): OnUnasked =>
   (...answer) =>

@@ -11,7 +11,10 @@ import { openAgentRecords } from "./records/open-agent-records.ts";
 /** A person waits for it. */
 const LIST_MS = 5_000;
 
-/** For `rockbot doctor`: whether there is a model for the agent, whether its server offers it, and where robots are kept. */
+/**
+ * For `rockbot doctor`: whether there is a model for the agent, whether its server offers it, and where robots are
+ * kept.
+ */
 export async function examine(
   config: Readonly<AgentConfig>,
   connect?: ConnectAgentRecords,

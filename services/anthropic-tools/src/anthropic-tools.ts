@@ -4,7 +4,10 @@ import type { StartServiceOptions } from "@rockbot/tools";
 import { anthropicToolSet } from "./anthropic-tool-set.ts";
 import type { AnthropicToolsConfig } from "./generated/config.ts";
 
-/** Serves the tools of an Anthropic organization from the bus. Disposal waits for running calls, at most `shutdownGraceMs`. */
+/**
+ * Serves the tools of an Anthropic organization from the bus. Disposal waits for running calls, at most
+ * `shutdownGraceMs`.
+ */
 export async function startAnthropicTools(
   bus: Bus,
   config: Readonly<AnthropicToolsConfig>,

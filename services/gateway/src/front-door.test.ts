@@ -471,7 +471,10 @@ const posted = `POST ${invoke} HTTP/1.1\r\nHost: localhost\r\ncontent-type: appl
 const statusesIn = (answer: string): number[] =>
   [...answer.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => Number(status));
 
-/** Sends a piece each few milliseconds until the server ends the connection. @returns what it said, and how many bytes it was sent */
+/**
+ * Sends a piece each few milliseconds until the server ends the connection.
+ * @returns what it said, and how many bytes it was sent
+ */
 async function trickle(
   port: number,
   start: string,

@@ -30,7 +30,10 @@ import type { SessionHub } from "./sessions/session-hub.ts";
 
 /** Whom a gateway lets in, and the bounds of requests. */
 export interface GatewayAppOptions {
-  /** The token of now. When given, every request but health probes must carry it as `Authorization: Bearer …`, unless the policy has tokens. */
+  /**
+   * The token of now. When given, every request but health probes must carry it as `Authorization: Bearer …`, unless
+   * the policy has tokens.
+   */
   readonly token?: (() => string | undefined) | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
@@ -62,7 +65,10 @@ export interface GatewayAppOptions {
   readonly maxConcurrent?: number | undefined;
   /** Gets requests and calls that are refused here. @default nobody is */
   readonly refusals?: RefusalLog | undefined;
-  /** How often a comment keeps an event stream alive, and a stream of changes is asked whether its token still holds. @default 10_000 */
+  /**
+   * How often a comment keeps an event stream alive, and a stream of changes is asked whether its token still holds.
+   * @default 10_000
+   */
   readonly keepAliveMs?: number | undefined;
   /** Why calls cannot be carried now, in words; empty if they can. @default always ready */
   readonly notReady?: (() => readonly string[]) | undefined;
@@ -80,8 +86,8 @@ const OPERATOR_PLACES = 16;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 /**
- * How many connections its server needs. They are those whose requests run, those that wait for their clients, and those that may be on their way to
- * be let in.
+ * How many connections its server needs. They are those whose requests run, those that wait for their clients, and
+ * those that may be on their way to be let in.
  */
 export const connectionsOf = (maxConcurrent: number): number =>
   2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;

@@ -178,7 +178,9 @@ export async function startGateway(
   };
 }
 
-/** The SDK of A2A, and what it is made of, costs a start a quarter of its time: a gateway without agents does without. */
+/**
+ * The SDK of A2A, and what it is made of, costs a start a quarter of its time: a gateway without agents does without.
+ */
 async function servedAgents(
   caller: ToolCaller,
   config: Readonly<GatewayConfig>,

@@ -239,7 +239,10 @@ function invokeOperation(tool: ListedTool): object {
   };
 }
 
-/** A schema with references of its own becomes a resource of its own, so that `#/…` in it points into itself, not into this document. */
+/**
+ * A schema with references of its own becomes a resource of its own, so that `#/…` in it points into itself, not into
+ * this document.
+ */
 const standalone = (schema: object, name: string): object =>
   JSON.stringify(schema).includes('"$ref":"#') ? { $id: `urn:rockbot:${name}`, ...schema } : schema;
 

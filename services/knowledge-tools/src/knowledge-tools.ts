@@ -102,7 +102,10 @@ interface AdviserParts {
   readonly log: Logger;
 }
 
-/** Finds out which kinds and categories may be announced: those of items that every caller may read, and that strangers had no part in. */
+/**
+ * Finds out which kinds and categories may be announced: those of items that every caller may read, and that strangers
+ * had no part in.
+ */
 class Adviser {
   onAdvice: (advice: Advice) => void = () => {};
   readonly #parts: AdviserParts;

@@ -97,7 +97,10 @@ test("what the library of the protocol writes to the console is lines of the log
   expect(main.stdout()).not.toContain("canary");
 });
 
-/** So often a bridge is killed until it is the next one of the test that ends what it left: bridges of other tests start meanwhile, and do so too. */
+/**
+ * So often a bridge is killed until it is the next one of the test that ends what it left: bridges of other tests start
+ * meanwhile, and do so too.
+ */
 const KILLS = 10;
 const isLinux = process.platform === "linux"; // elsewhere a system does not say of which start a process is
 

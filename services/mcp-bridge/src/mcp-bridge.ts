@@ -41,13 +41,22 @@ import { startStatefulServers } from "./stateful/stateful-servers.ts";
 import { McpToolProvider } from "./tools/mcp-tool-provider.ts";
 import { ToolTrust } from "./trust/tool-trust.ts";
 
-/** The parts of the process that a bridge uses. Its name and its topic are those of the contract, as callers know them, too. */
+/**
+ * The parts of the process that a bridge uses. Its name and its topic are those of the contract, as callers know them,
+ * too.
+ */
 export interface StartMcpBridgeOptions extends Omit<StartServiceOptions, "service" | "topic"> {
   /** The variables that `${NAME}` in the file stands for. Servers get PATH and the like from them, too. */
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Says which of several replicas tells agents the index, and which has a server with state. @default this process, and each one for itself */
+  /**
+   * Says which of several replicas tells agents the index, and which has a server with state.
+   * @default this process, and each one for itself
+   */
   readonly leases?: LeaseStore | undefined;
-  /** Where it is kept what is approved of servers. Shared by all bridges. @default the file `mcpLockFile`, or the memory of this process */
+  /**
+   * Where it is kept what is approved of servers. Shared by all bridges.
+   * @default the file `mcpLockFile`, or the memory of this process
+   */
   readonly trustStore?: TrustStore | undefined;
 }
 
@@ -62,8 +71,8 @@ export interface McpBridge extends AsyncDisposable {
   /** For operators, who come by a socket or a token: never for what comes over the bus. */
   readonly approvals: BridgeApprovals;
   /**
-   * Resolves once each server is connected or has failed for the first time, at most `ms` milliseconds later. The tools that are there by then are
-   * announced to callers that probe.
+   * Resolves once each server is connected or has failed for the first time, at most `ms` milliseconds later. The tools
+   * that are there by then are announced to callers that probe.
    */
   settled(ms: number): Promise<void>;
 }
@@ -72,7 +81,10 @@ export interface McpBridge extends AsyncDisposable {
 export interface BridgedServerHealth extends McpServerHealth {
   /** Tools that wait for an operator's approval. */
   readonly held: number;
-  /** The replica that has a server with state, by its name, and whether it is this one; undefined of others, and while nobody has it. */
+  /**
+   * The replica that has a server with state, by its name, and whether it is this one; undefined of others, and while
+   * nobody has it.
+   */
   readonly owner?: { readonly replica: string; readonly isThis: boolean } | undefined;
 }
 
@@ -85,9 +97,10 @@ export interface BridgeApprovals extends ToolApprovals {
 }
 
 /**
- * Puts MCP servers behind the bus: their tools are announced as `{server}__{tool}`, called through `tool.invoke.mcp`, and
- * described on `mcp.manage` and `tool.meta.mcp.{agent}`. Resolves once calls are taken; servers connect by themselves, and their tools
- * are announced as they do. Disposal waits for running calls, at most `shutdownGraceMs`, then ends the servers.
+ * Puts MCP servers behind the bus: their tools are announced as `{server}__{tool}`, called through `tool.invoke.mcp`,
+ * and described on `mcp.manage` and `tool.meta.mcp.{agent}`. Resolves once calls are taken; servers connect by
+ * themselves, and their tools are announced as they do. Disposal waits for running calls, at most `shutdownGraceMs`,
+ * then ends the servers.
  * @throws {ConfigError} if the file of servers has faults
  */
 // Long because: it composes the parts of the bridge in the order in which one needs the other

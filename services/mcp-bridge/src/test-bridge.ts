@@ -58,7 +58,10 @@ export interface TestBridgeOptions {
   readonly log?: Logger;
 }
 
-/** A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or has failed, or after `settleMs`. */
+/**
+ * A bridge with these servers on a bus of its own, and somebody who calls. Resolves once each server is connected or
+ * has failed, or after `settleMs`.
+ */
 export async function startTestBridge(
   servers: (folder: string) => object,
   {

@@ -15,8 +15,9 @@ export interface StartOpenrouterMcpOptions {
 }
 
 /**
- * Serves the facts of an OpenRouter account as MCP tools, over Streamable HTTP, to clients that have the token. All tools read: none spends
- * credits, makes keys or changes settings. Disposal waits for running requests, at most `shutdownGraceMs`.
+ * Serves the facts of an OpenRouter account as MCP tools, over Streamable HTTP, to clients that have the token. All
+ * tools read: none spends credits, makes keys or changes settings. Disposal waits for running requests, at most
+ * `shutdownGraceMs`.
  */
 export async function startOpenrouterMcp(
   config: Readonly<OpenrouterMcpConfig>,

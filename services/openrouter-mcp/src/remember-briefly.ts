@@ -1,6 +1,6 @@
 /**
- * Makes a function that loads something and gives it again for `ms` milliseconds; who asks while it is being loaded gets the same. A value that could
- * not be loaded is not remembered.
+ * Makes a function that loads something and gives it again for `ms` milliseconds; who asks while it is being loaded
+ * gets the same. A value that could not be loaded is not remembered.
  */
 export function rememberBriefly<T>(ms: number, load: () => Promise<T>): () => Promise<T> {
   let loading: Promise<T> | undefined;

@@ -5,7 +5,8 @@ import type { PageRendererConfig } from "./generated/config.ts";
 import { renderPageTool } from "./tools/render-page.ts";
 
 /**
- * Serves `render_page` from the bus, if there is a browser. Disposal waits for running pages, at most `shutdownGraceMs`, and then kills their browsers.
+ * Serves `render_page` from the bus, if there is a browser. Disposal waits for running pages, at most
+ * `shutdownGraceMs`, and then kills their browsers.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export async function startPageRenderer(

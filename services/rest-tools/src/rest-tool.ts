@@ -31,7 +31,10 @@ interface Answer {
 type Context = Pick<ToolCallContext, "caller" | "progress" | "signal" | "toolCallId">;
 
 const MAX_REDIRECTS = 3;
-/** These ask for the same request elsewhere, and what has effects is not repeated. Others say where the outcome stands. @see RFC 9110, section 15.4 */
+/**
+ * These ask for the same request elsewhere, and what has effects is not repeated. Others say where the outcome stands.
+ * @see RFC 9110, section 15.4
+ */
 const MOVED: ReadonlySet<number> = new Set([301, 307, 308]);
 /** Of the body of an error. */
 const MAX_ERROR_BYTES = 20_000;

@@ -37,8 +37,9 @@ export interface RunningRestTools extends AsyncDisposable {
 }
 
 /**
- * Serves the endpoints of a file and the operations of OpenAPI documents as tools. Resolves once calls are taken. Documents have been read by then, or
- * could not be; the tools of one that takes longer than `settleMs` come later. Disposal waits for running calls, at most `shutdownGraceMs`.
+ * Serves the endpoints of a file and the operations of OpenAPI documents as tools. Resolves once calls are taken.
+ * Documents have been read by then, or could not be; the tools of one that takes longer than `settleMs` come later.
+ * Disposal waits for running calls, at most `shutdownGraceMs`.
  * @throws {ConfigError} if the file has faults
  */
 export async function startRestTools(

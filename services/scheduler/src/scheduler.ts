@@ -23,7 +23,10 @@ export interface StartSchedulerOptions extends StartServiceOptions {
   readonly journals?: JournalStore | undefined;
 }
 
-/** A scheduler that runs. Disposal takes no more fires, and waits for runs, at most `shutdownGraceMs`; others take over what is left. */
+/**
+ * A scheduler that runs. Disposal takes no more fires, and waits for runs, at most `shutdownGraceMs`; others take over
+ * what is left.
+ */
 export interface RunningScheduler extends AsyncDisposable {
   /** The runs of tasks. */
   readonly journal: ToolCaller["journal"];

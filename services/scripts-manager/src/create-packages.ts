@@ -6,7 +6,10 @@ import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { openPackageStore, type PackageStore } from "./packages/package-store.ts";
 
 export interface CreatePackagesOptions {
-  /** Makes sandboxes for the installer, as those of scripts but for what they may use. Disposed of with what is returned. */
+  /**
+   * Makes sandboxes for the installer, as those of scripts but for what they may use. Disposed of with what is
+   * returned.
+   */
   readonly openMaker: () => Promise<SandboxMaker>;
   /** Which Python is in them. */
   readonly environment: string;
@@ -32,7 +35,8 @@ export async function packagesFolderOf({
 
 /**
  * The packages that the settings allow scripts.
- * @throws {TypeError} for an index that is no address; {Error} with Node's code for a file or folder that cannot be used; what `openMaker` throws
+ * @throws {TypeError} for an index that is no address; {Error} with Node's code for a file or folder that cannot be
+ * used; what `openMaker` throws
  */
 export async function createPackages(
   config: Readonly<ScriptsManagerConfig>,

@@ -61,7 +61,8 @@ const runners: Readonly<Record<ScriptsManagerConfig["runner"], RunnerOfMachine>>
 };
 
 for (const [runner, { isThere, settings }] of Object.entries(runners)) {
-  // A kind is skipped where the machine lacks its needs: an engine with the image, a cluster, or namespaces and a Python with pip.
+  // A kind is skipped where the machine lacks its needs: an engine with the image, a cluster, or namespaces and a
+  // Python with pip.
   test.runIf(isThere)(
     `the settings give the runner ${runner}, with packages from a folder of wheels`,
     { timeout: 240_000 },

@@ -21,7 +21,9 @@ import type { PackageStore } from "./packages/package-store.ts";
 /** The parts of the process that a runner uses. */
 export interface CreateRunnerOptions {
   readonly log: Logger;
-  /** Where programs are found, and whether this is a pod of a cluster, where no script is ever run without a sandbox. */
+  /**
+   * Where programs are found, and whether this is a pod of a cluster, where no script is ever run without a sandbox.
+   */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal?: AbortSignal | undefined;
 }
@@ -209,7 +211,10 @@ const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsMa
 const MIB = 1024 * 1024;
 /** Files and folders for each MiB that they may hold. */
 const FILES_PER_MIB = 150;
-/** Of what small files take on a disk beside what is in them: what a pod has room for is as much more than a layer may have. */
+/**
+ * Of what small files take on a disk beside what is in them: what a pod has room for is as much more than a layer may
+ * have.
+ */
 const DISK_PER_BYTE = 1.5;
 
 const limitsOf = ({

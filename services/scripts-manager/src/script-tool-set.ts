@@ -17,7 +17,9 @@ export interface ScriptToolSetOptions {
   readonly rates: RateStore;
 }
 
-/** The tool with its guide. A process of its own serves it over the bus, or another process that runs scripts itself. */
+/**
+ * The tool with its guide. A process of its own serves it over the bus, or another process that runs scripts itself.
+ */
 export function scriptToolSet(
   config: Readonly<ScriptsManagerConfig>,
   { runner, packages, python, rates }: ScriptToolSetOptions,

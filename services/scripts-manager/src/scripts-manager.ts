@@ -18,16 +18,20 @@ export interface StartScriptsManagerOptions extends StartServiceOptions {
   readonly runner: ScriptRunner;
   /** Installs what scripts ask for. @default none can be had */
   readonly packages?: ScriptPackages | undefined;
-  /** What scripts must not reach. It is tried at the start, and if a script reaches any of it nothing is served. @default nothing is tried */
+  /**
+   * What scripts must not reach. It is tried at the start, and if a script reaches any of it nothing is served.
+   * @default nothing is tried
+   */
   readonly mustNotReach?: readonly CanaryTarget[] | undefined;
 }
 
 /**
- * Serves `execute_python_script` from the bus, to our callers and to those of the .NET original. It takes as many calls as there may be
- * sandboxes, so that the rest stays on the bus for other instances. It takes `queueLength` more, because the bus delivers calls in the order
- * of their arrival. Otherwise a caller that sends many calls at once would have all of them before those of others. Of the calls that it has,
- * callers have their turns in rotation. Disposal waits for running scripts, at most `shutdownGraceMs`. It then leaves those of a resumable
- * runner to the next instance.
+ * Serves `execute_python_script` from the bus, to our callers and to those of the .NET original. It takes as many calls
+ * as there may be sandboxes, so that the rest stays on the bus for other instances. It takes `queueLength` more,
+ * because the bus delivers calls in the order of their arrival. Otherwise a caller that sends many calls at once would
+ * have all of them before those of others. Of the calls that it has, callers have their turns in rotation. Disposal
+ * waits for running scripts, at most `shutdownGraceMs`. It then leaves those of a resumable runner to the next
+ * instance.
  * @throws {ToolError} `unavailable`, if scripts reach what they must not, or it cannot be tried
  */
 export async function startScriptsManager(

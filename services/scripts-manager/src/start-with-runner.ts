@@ -6,7 +6,10 @@ import { type StartScriptsManagerOptions, startScriptsManager } from "./scripts-
 export interface StartWithRunnerOptions
   extends Omit<StartScriptsManagerOptions, "runner" | "mustNotReach" | "packages"> {
   readonly env: CreateRunnerOptions["env"];
-  /** Whether it is tried first what scripts of the local runner reach, besides what that looks for itself. @default true */
+  /**
+   * Whether it is tried first what scripts of the local runner reach, besides what that looks for itself.
+   * @default true
+   */
   readonly triesLocal?: boolean | undefined;
 }
 

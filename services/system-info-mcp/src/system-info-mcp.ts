@@ -16,8 +16,8 @@ export interface StartSystemInfoMcpOptions {
 }
 
 /**
- * Serves the facts of this machine as MCP tools, over Streamable HTTP, to clients that have the token. In a container it sees what the
- * container sees. Disposal waits for running requests, at most `shutdownGraceMs`.
+ * Serves the facts of this machine as MCP tools, over Streamable HTTP, to clients that have the token. In a container
+ * it sees what the container sees. Disposal waits for running requests, at most `shutdownGraceMs`.
  */
 export function startSystemInfoMcp(
   config: Readonly<SystemInfoMcpConfig>,

@@ -9,7 +9,8 @@ const MIN_WAIT_MS = 500;
 const RESERVE_MS = 1_000;
 
 /**
- * Asks, and once more if the site or service says how soon it may be asked again, as with 429 and 503, and that lies well before the deadline.
+ * Asks, and once more if the site or service says how soon it may be asked again, as with 429 and 503, and that lies
+ * well before the deadline.
  * @param deadline on the clock of `performance.now()`
  * @throws what the last try throws
  */

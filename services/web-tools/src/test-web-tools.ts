@@ -5,7 +5,10 @@ import { createToolCaller } from "@rockbot/tools";
 import { configSchema } from "./generated/config.ts";
 import { type StartWebToolsOptions, startWebTools } from "./web-tools.ts";
 
-/** For tests: the whole service in memory, in front of a site with `pages`, a search API and GitHub. Configured by the environment, as in earnest. */
+/**
+ * For tests: the whole service in memory, in front of a site with `pages`, a search API and GitHub. Configured by the
+ * environment, as in earnest.
+ */
 export async function startTestWebTools(
   pages: Readonly<Record<string, Page>> = {},
   env: Readonly<Record<string, string>> = {},

@@ -29,7 +29,8 @@ export interface WebToolSetOptions {
 }
 
 /**
- * The tools that `config` allows: `web_search` is there only with a search service, as a tool that can only fail misleads a model.
+ * The tools that `config` allows: `web_search` is there only with a search service, as a tool that can only fail
+ * misleads a model.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export function webToolSet(
@@ -54,7 +55,8 @@ export function webToolSet(
     }),
   );
   const readRendered = caller && renderWith(caller, converter);
-  // The operator names the addresses of services, so they may be private. Pages may not use these exceptions, and no error shows them.
+  // The operator names the addresses of services, so they may be private. Pages may not use these exceptions, and no
+  // error shows them.
   const serviceFetch = (called: string, address: string, maxBytes: number) =>
     open.use(
       createPublicFetch({

@@ -28,7 +28,10 @@ export interface WorkspaceToolSetOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The tools that work with these roots on this machine: without sandboxes, neither commands nor searches. @throws the signal's reason */
+/**
+ * The tools that work with these roots on this machine: without sandboxes, neither commands nor searches.
+ * @throws the signal's reason
+ */
 export async function workspaceToolSet(
   config: Readonly<WorkspaceToolsConfig>,
   { roots, log, path, signal }: WorkspaceToolSetOptions,

@@ -16,7 +16,9 @@ export interface LoadOptions {
   readonly sessions: number;
   /** Tool calls of each turn, made at once. */
   readonly calls: 0 | 2;
-  /** How many turns begin in a second, over all sessions; undefined if each session asks again once it has its answer. */
+  /**
+   * How many turns begin in a second, over all sessions; undefined if each session asks again once it has its answer.
+   */
   readonly perSecond?: number | undefined;
   /** How long turns begin; undefined if each session asks once, 50 of them at a time. */
   readonly ms?: number | undefined;

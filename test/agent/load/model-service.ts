@@ -1,6 +1,7 @@
 /**
- * The model of the bench as a process of its own: `node model-service.ts DELAY_MS`. Says on stdout where it is, as JSON: a ModelPlace. It makes the calls
- * that a message asks for, two at once, and then answers in TEXT. Each answer begins DELAY_MS after its request.
+ * The model of the bench as a process of its own: `node model-service.ts DELAY_MS`. Says on stdout where it is, as
+ * JSON: a ModelPlace. It makes the calls that a message asks for, two at once, and then answers in TEXT. Each answer
+ * begins DELAY_MS after its request.
  */
 import diagnostics from "node:diagnostics_channel";
 import { createServer, type IncomingMessage } from "node:http";
@@ -12,7 +13,10 @@ const delayMs = Number(process.argv[2]);
 /** When requests came, and the turns that they are of, by the object of their headers: the one thing that both know. */
 const begins = new WeakMap<object, number>();
 const turns = new WeakMap<object, string>();
-/** How long the requests of each turn took here: from the head of the request until the end of the answer was handed to the system. */
+/**
+ * How long the requests of each turn took here: from the head of the request until the end of the answer was handed to
+ * the system.
+ */
 const times = new Map<string, number>();
 
 diagnostics.subscribe("http.server.request.start", (message) => {

@@ -1,4 +1,7 @@
-/** The tool of the bench as a process of its own: `node tool-service.ts BUS_URL REDIS_URL`. It may not run twice, so each call is claimed in Redis. */
+/**
+ * The tool of the bench as a process of its own: `node tool-service.ts BUS_URL REDIS_URL`. It may not run twice, so
+ * each call is claimed in Redis.
+ */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { serveTools } from "@rockbot/tools";

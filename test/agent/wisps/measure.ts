@@ -1,4 +1,7 @@
-/** Measures a wisp beside the same work by a batch and by a model loop: writes docs/measured/wisps.md. `--quick` for a look. */
+/**
+ * Measures a wisp beside the same work by a batch and by a model loop: writes docs/measured/wisps.md. `--quick` for a
+ * look.
+ */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";

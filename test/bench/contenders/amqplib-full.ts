@@ -24,9 +24,10 @@ interface Reply {
 }
 
 /**
- * Plain amqplib with what ours does besides delivering, written by hand in one place: requests that expire, that come back if nobody takes
- * them and that die into a queue of their own, schema checks on both sides, a deadline for each call, the trace in the requests' headers, spans, and
- * two metrics for each message and each call. No layers, policy, cancel, progress, journal or claims.
+ * Plain amqplib with what ours does besides delivering, written by hand in one place: requests that expire, that come
+ * back if nobody takes them and that die into a queue of their own, schema checks on both sides, a deadline for each
+ * call, the trace in the requests' headers, spans, and two metrics for each message and each call. No layers, policy,
+ * cancel, progress, journal or claims.
  */
 export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {
   await startTelemetry({ service: "bench-full", logTo: "stderr" });

@@ -8,7 +8,10 @@ const TOPIC = "tool.invoke.bench-bus";
 const ANSWERS = "tool.result.bench-bus";
 const TIMEOUT_MS = 60_000;
 
-/** Answers on a bus without tools on it: the arguments are checked, and nothing is claimed, noted or allowed. Does not take the bus over. */
+/**
+ * Answers on a bus without tools on it: the arguments are checked, and nothing is claimed, noted or allowed. Does not
+ * take the bus over.
+ */
 export function serveEcho(bus: Bus): Promise<AsyncDisposable> {
   return bus.subscribe(
     { name: "bench-bus", topics: [TOPIC], concurrency: SERVICE_CONCURRENCY, prefetch: PREFETCH },

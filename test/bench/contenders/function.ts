@@ -2,7 +2,10 @@ import type { Caller } from "../contender.ts";
 import type { Payload } from "../payload.ts";
 import { validateEcho } from "./echo-tool.ts";
 
-/** A call of a function in this process, its arguments and its result checked and through JSON: what any call with a schema costs. */
+/**
+ * A call of a function in this process, its arguments and its result checked and through JSON: what any call with a
+ * schema costs.
+ */
 export async function connect(): Promise<Caller> {
   let id = 0;
   return {

@@ -1,7 +1,10 @@
 import { ServiceBroker } from "moleculer";
 import { PREFETCH } from "../contender.ts";
 
-/** Moleculer's AMQP transport with persistent messages, and the prefetch of the others: as it comes it has one of 1. It never confirms. */
+/**
+ * Moleculer's AMQP transport with persistent messages, and the prefetch of the others: as it comes it has one of 1. It
+ * never confirms.
+ */
 async function start(amqpUrl, nodeID) {
   const transporter = {
     type: "AMQP",

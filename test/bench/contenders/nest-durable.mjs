@@ -1,6 +1,9 @@
 import { connectNest, serveNest } from "./nest-options.mjs";
 
-/** Nest's RabbitMQ transport with a quorum queue and persistent messages, acked in the handler: before the reply is written, as Nest's guide shows. */
+/**
+ * Nest's RabbitMQ transport with a quorum queue and persistent messages, acked in the handler: before the reply is
+ * written, as Nest's guide shows.
+ */
 const options = {
   queue: "bench-nest-durable",
   queueOptions: { durable: true, arguments: { "x-queue-type": "quorum" } },

@@ -8,7 +8,9 @@ export interface PlainChannelOptions {
   readonly queueOptions: Options.AssertQueue;
 }
 
-/** Plain amqplib, ready to consume a durable queue and to publish with confirms: `noDelay`, a durable topic exchange. */
+/**
+ * Plain amqplib, ready to consume a durable queue and to publish with confirms: `noDelay`, a durable topic exchange.
+ */
 export async function openPlainChannel(
   amqpUrl: string,
   { exchange, prefetch, queue, queueOptions }: PlainChannelOptions,

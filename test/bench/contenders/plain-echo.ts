@@ -14,7 +14,8 @@ export interface PlainEchoOptions {
 
 /**
  * Plain amqplib with what ours guarantees and nothing else: durable topic exchange, quorum queue, persistent messages,
- * pipelined confirms on both sides, a request acked once its reply is confirmed, a durable reply queue with manual acks.
+ * pipelined confirms on both sides, a request acked once its reply is confirmed, a durable reply queue with manual
+ * acks.
  */
 export function plainEcho({ name, isBatched }: PlainEchoOptions): Contender {
   const requests = `tool.invoke.${name}`;

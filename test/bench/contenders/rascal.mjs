@@ -15,7 +15,8 @@ function brokerOf(amqpUrl, { queue, options, prefetch }) {
       vhosts: {
         "/": {
           connection: { url: amqpUrl, socketOptions: { noDelay: true } },
-          // As it comes it has one channel for each message being published, and makes five more at a time, with a pause between.
+          // As it comes it has one channel for each message being published, and makes five more at a time, with a
+          // pause between.
           publicationChannelPools: { confirmPool: { autostart: true, min: CHANNELS, max: CHANNELS } },
           exchanges: { [EXCHANGE]: { type: "topic" } },
           queues: { [queue]: { options } },

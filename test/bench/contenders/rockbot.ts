@@ -5,7 +5,9 @@ import { type Caller, type Place, SERVICE_CONCURRENCY } from "../contender.ts";
 import { echoSet } from "./echo-tool.ts";
 import { benchPolicy, connectToolCaller } from "./tool-caller.ts";
 
-/** A read-only tool over RabbitMQ: schema checks on both sides, deadlines, spans and metrics as in any service of ours. */
+/**
+ * A read-only tool over RabbitMQ: schema checks on both sides, deadlines, spans and metrics as in any service of ours.
+ */
 const TOOL = "bench_read";
 
 export async function serve({ amqpUrl }: Place): Promise<AsyncDisposable> {

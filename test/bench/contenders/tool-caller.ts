@@ -5,7 +5,10 @@ import { createToolCaller, type ToolCallerOptions } from "@rockbot/tools";
 import { type Caller, MAX_CALLS_OUT } from "../contender.ts";
 import type { Payload } from "../payload.ts";
 
-/** Lets one agent have as many calls without an answer as the bench has at most, like the callers of the other contenders, and call as often as it can: by default it is 256, and 20 000 a second. */
+/**
+ * Lets one agent have as many calls without an answer as the bench has at most, like the callers of the other
+ * contenders, and call as often as it can: by default it is 256, and 20 000 a second.
+ */
 export async function benchPolicy(): Promise<PolicyHolder> {
   return holdPolicy(
     createPolicy(

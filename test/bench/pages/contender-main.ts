@@ -1,6 +1,7 @@
 /**
- * The program of a process in which one contender converts pages, one after the other: bench.ts starts it with the contender's file, nothing imports it.
- * Its first message says that it is ready; then each PageRequest is answered by a PageAnswer.
+ * The program of a process in which one contender converts pages, one after the other: bench.ts starts it with the
+ * contender's file, nothing imports it. Its first message says that it is ready; then each PageRequest is answered by a
+ * PageAnswer.
  */
 import { join } from "node:path";
 import type { Convert } from "./contenders.ts";

@@ -1,6 +1,6 @@
 /**
- * Scores the conversion of pages to markdown on a set of pages with ground truth: `npm run measure:pages -- FOLDER [--json FILE]`.
- * The folder has `pages/ID.html.gz` and `truth/ID.json`, as read-set.ts says.
+ * Scores the conversion of pages to markdown on a set of pages with ground truth: `npm run measure:pages -- FOLDER
+ * [--json FILE]`. The folder has `pages/ID.html.gz` and `truth/ID.json`, as read-set.ts says.
  */
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";

@@ -33,10 +33,13 @@ const inlineNames: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count whose words stand together in the
- * content's text, with the word before or behind them on the page: an entry of a table of contents has the words of its heading, and only where the content has the
- * table it stands beside the next entry. Two headings may stand together as their entries do: an entry counts only where the text has its words twice. Each text counts
- * once, and none of what stands in navigation, footers and the page's header. A link has to lead somewhere, and to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link around a heading the words around that.
+ * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count
+ * whose words stand together in the content's text, with the word before or behind them on the page: an entry of a
+ * table of contents has the words of its heading, and only where the content has the table it stands beside the next
+ * entry. Two headings may stand together as their entries do: an entry counts only where the text has its words twice.
+ * Each text counts once, and none of what stands in navigation, footers and the page's header. A link has to lead
+ * somewhere, and to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link around a
+ * heading the words around that.
  * @param rendered the markdown as HTML
  * @param truthRun the words of the content, from `runOf`
  */
@@ -142,7 +145,10 @@ function dropLineNumbers(copy: ReturnType<CheerioAPI>): void {
   }
 }
 
-/** As `keptStructure`, for content of which the truth says what it has. Code is compared line by line, with its language, and links with their addresses. */
+/**
+ * As `keptStructure`, for content of which the truth says what it has. Code is compared line by line, with its
+ * language, and links with their addresses.
+ */
 export function keptOf(truth: TruthStructure, rendered: string): Structure {
   const $ = load(rendered);
   const codes = new Set<string>();

@@ -1,7 +1,10 @@
 import type { PageScore } from "./score.ts";
 import { structureKinds } from "./structure.ts";
 
-/** Scores as a table in markdown: all pages, those that have content where some have none, then each type of page. Precision, recall and F1 are means over pages, leak and structure are shares over all. */
+/**
+ * Scores as a table in markdown: all pages, those that have content where some have none, then each type of page.
+ * Precision, recall and F1 are means over pages, leak and structure are shares over all.
+ */
 export function summarise(scores: readonly (PageScore & { readonly pageType: string })[]): string {
   const types = [...new Set(scores.map(({ pageType }) => pageType))].sort();
   const withContent = scores.filter(({ words }) => words > 0);

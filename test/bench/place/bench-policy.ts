@@ -4,7 +4,10 @@ export const DEPLOYED_AGENT = "bench-agent";
 export const DEPLOYED_SERVICE = "bench-deployed";
 export const DEPLOYED_TOOL = "bench_deployed";
 
-/** As docker/policy/policy.yaml has it: each process has a user of the broker. One agent may have as many calls out as the bench has at most. */
+/**
+ * As docker/policy/policy.yaml has it: each process has a user of the broker. One agent may have as many calls out as
+ * the bench has at most.
+ */
 export const benchPolicyText = `
 identity: verified
 services:

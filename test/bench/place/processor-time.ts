@@ -26,7 +26,9 @@ export async function findErlangNode(name: string): Promise<number> {
   throw new Error(`Cannot measure the broker: no process of this machine is the Erlang node ${name}`);
 }
 
-/** User and system time of a process and all below it since their start, in microseconds, with those that have ended. */
+/**
+ * User and system time of a process and all below it since their start, in microseconds, with those that have ended.
+ */
 export const treeCpuUs = async (root: number): Promise<number> =>
   (await treeOf(root)).reduce((sum, { cpuUs }) => sum + cpuUs, 0);
 
@@ -35,7 +37,8 @@ export const treeMemory = async (root: number): Promise<number> =>
   (await treeOf(root)).reduce((sum, { memory }) => sum + memory, 0);
 
 /**
- * What each of these processes has in memory, in bytes, a page that several share in equal parts: the one named first, and those below it.
+ * What each of these processes has in memory, in bytes, a page that several share in equal parts: the one named first,
+ * and those below it.
  * @see https://docs.kernel.org/filesystems/proc.html for `Pss`
  */
 export async function memoryByProcess(root: number): Promise<readonly number[]> {

@@ -16,7 +16,10 @@ export interface ServeDeployedOptions {
   readonly concurrency?: number;
 }
 
-/** Serves tools as docker-compose.yml has it: verified senders, an audit log, claims and rates in Redis, traces and metrics to a collector. */
+/**
+ * Serves tools as docker-compose.yml has it: verified senders, an audit log, claims and rates in Redis, traces and
+ * metrics to a collector.
+ */
 export async function serveDeployed(
   { amqpUrls, redisUrl, otlpUrl, policyFile, folder }: Place,
   tools: ToolSet,

@@ -1,6 +1,6 @@
 /**
- * Measures what to raise first, one thing at a time, and what each part takes at fixed rates of calls: writes docs/measured/scale.md. `--quick` for a look,
- * which writes nothing; `--note TEXT` says in the page what else was so.
+ * Measures what to raise first, one thing at a time, and what each part takes at fixed rates of calls: writes
+ * docs/measured/scale.md. `--quick` for a look, which writes nothing; `--note TEXT` says in the page what else was so.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";

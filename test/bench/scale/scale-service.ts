@@ -1,4 +1,7 @@
-/** A replica of the service whose tools the measurement of scaling calls: its place and its concurrency are the arguments. */
+/**
+ * A replica of the service whose tools the measurement of scaling calls: its place and its concurrency are the
+ * arguments.
+ */
 
 import type { Place } from "../contender.ts";
 import { serveDeployed } from "../place/serve-deployed.ts";

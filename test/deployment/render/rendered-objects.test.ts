@@ -25,7 +25,9 @@ const keyOf = ({ apiVersion = "", kind }: KubeObject): string =>
 
 type Validators = (key: string) => ValidateFunction | undefined;
 
-/** One validator for each kind by `group/version/kind`, compiled when it is asked for: undefined for what is not known. */
+/**
+ * One validator for each kind by `group/version/kind`, compiled when it is asked for: undefined for what is not known.
+ */
 function validatorsOf(kinds: Readonly<Record<string, object>>, $defs: object = {}): Validators {
   const ajv = new Ajv({ strict: false, allErrors: true, validateFormats: false });
   ajv.addSchema({ $id: "shared", $defs });

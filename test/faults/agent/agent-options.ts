@@ -23,7 +23,10 @@ export interface AgentOptions {
   readonly heartbeatSeconds?: number | undefined;
   /** The file that it appends each answer to. */
   readonly ledger?: string | undefined;
-  /** Calls as a deployed agent does: by a policy, under its own broker user, its journal in Redis, traces and metrics by the process's environment. */
+  /**
+   * Calls as a deployed agent does: by a policy, under its own broker user, its journal in Redis, traces and metrics by
+   * the process's environment.
+   */
   readonly deployed?:
     | { readonly policyFile: string; readonly redis: { readonly url: string; readonly prefix: string } }
     | undefined;

@@ -1,6 +1,7 @@
 /**
- * An agent as a process of its own: `node agent-service.ts JSON`, see AgentOptions. Says "asked" on stdout once it has begun,
- * and when all its calls have ended one line of JSON: an AgentReport. What goes wrong with its connections stands on stderr.
+ * An agent as a process of its own: `node agent-service.ts JSON`, see AgentOptions. Says "asked" on stdout once it has
+ * begun, and when all its calls have ended one line of JSON: an AgentReport. What goes wrong with its connections
+ * stands on stderr.
  */
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { openPolicy } from "@rockbot/policy";

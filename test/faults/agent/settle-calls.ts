@@ -12,7 +12,10 @@ export interface SettledCall {
   /** What its error says. */
   readonly reason?: string | undefined;
   readonly ms: number;
-  /** It had not ended when its deadline and the grace were over; time that the caller's own process stood still does not count. */
+  /**
+   * It had not ended when its deadline and the grace were over; time that the caller's own process stood still does not
+   * count.
+   */
   readonly isLate: boolean;
 }
 

@@ -9,7 +9,10 @@ export interface EffectServiceOptions {
   readonly service: string;
   /** The file that it appends to. */
   readonly ledger: string;
-  /** Serves as a deployment does: by a policy, to verified senders, limits counted in Redis, with an audit log, traces and metrics by the process's environment. */
+  /**
+   * Serves as a deployment does: by a policy, to verified senders, limits counted in Redis, with an audit log, traces
+   * and metrics by the process's environment.
+   */
   readonly deployed?: { readonly policyFile: string; readonly auditFile: string } | undefined;
   readonly concurrency?: number | undefined;
   readonly heartbeatSeconds?: number | undefined;

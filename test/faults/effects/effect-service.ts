@@ -1,4 +1,7 @@
-/** The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says "ready" on stdout, and at its end how much memory it has had. */
+/**
+ * The tools of effect-tools.ts as a process of their own: `node effect-service.ts JSON`, see EffectServiceOptions. Says
+ * "ready" on stdout, and at its end how much memory it has had.
+ */
 
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { openPolicy } from "@rockbot/policy";

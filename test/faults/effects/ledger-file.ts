@@ -3,10 +3,16 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** `effect`: a tool has done what it is for. `answered`: the bus has confirmed an answer. `aborted`: a tool was told to stop. `received`: an agent has an answer. */
+/**
+ * `effect`: a tool has done what it is for. `answered`: the bus has confirmed an answer. `aborted`: a tool was told to
+ * stop. `received`: an agent has an answer.
+ */
 export type LedgerEvent = "effect" | "answered" | "aborted" | "received";
 
-/** Appends lines that outlive the process that writes them, whenever it dies: the system has them, and a wait for the disk would hold up all of the process. */
+/**
+ * Appends lines that outlive the process that writes them, whenever it dies: the system has them, and a wait for the
+ * disk would hold up all of the process.
+ */
 export function openLedger(file: string): Disposable & { write(event: LedgerEvent, id: string): void } {
   const descriptor = openSync(file, "a"); // O_APPEND: lines of several processes do not mix
   return {

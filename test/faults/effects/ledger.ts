@@ -137,7 +137,9 @@ export class Ledger {
   }
 }
 
-/** The rules of delivery that a run has broken, in words; also that it did too little to show any. Empty if all is well. */
+/**
+ * The rules of delivery that a run has broken, in words; also that it did too little to show any. Empty if all is well.
+ */
 export function brokenRules({ planned, asked, lost, crossed, late, hollow }: LedgerReport): string[] {
   const count = (what: string, ids: readonly string[]) =>
     ids.length === 0 ? [] : [`${ids.length} ${what}: ${ids.slice(0, 5).join(", ")}`];

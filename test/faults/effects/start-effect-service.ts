@@ -3,7 +3,10 @@ import type { EffectServiceOptions } from "./effect-service-options.ts";
 
 const MAIN = "test/faults/effects/effect-service.ts";
 
-/** The service of effect-service.ts as a process of its own, once it takes calls. @param nodeArgs options of Node itself */
+/**
+ * The service of effect-service.ts as a process of its own, once it takes calls.
+ * @param nodeArgs options of Node itself
+ */
 export function startEffectService(
   options: EffectServiceOptions,
   nodeArgs: readonly string[] = [],

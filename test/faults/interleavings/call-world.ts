@@ -26,7 +26,9 @@ export interface Faults {
   readonly repeats: number;
   /** The store of claims does not answer a service once. */
   readonly outages: number;
-  /** A service's connection is lost while it goes on: the broker delivers again what it had, and knows its acks no more. */
+  /**
+   * A service's connection is lost while it goes on: the broker delivers again what it had, and knows its acks no more.
+   */
   readonly disconnects: number;
   /** The caller cancels. */
   readonly cancels: number;
@@ -108,8 +110,8 @@ export function pauseInWorld(_ms: number, source: AbortSource): Promise<void> {
 }
 
 /**
- * One call between two services that share a claim store, and their caller: the code that runs in production over a broker that is
- * told which message it delivers when.
+ * One call between two services that share a claim store, and their caller: the code that runs in production over a
+ * broker that is told which message it delivers when.
  */
 export class CallWorld implements World {
   readonly #options: CallWorldOptions;

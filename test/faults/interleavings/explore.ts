@@ -1,6 +1,12 @@
-/** A system that stands still until it is told which of its next steps to take. The same steps always lead to the same state. */
+/**
+ * A system that stands still until it is told which of its next steps to take. The same steps always lead to the same
+ * state.
+ */
 export interface World {
-  /** What can happen next, in an order that depends on the state alone. Faults may never come: without them it must get on too. */
+  /**
+   * What can happen next, in an order that depends on the state alone. Faults may never come: without them it must get
+   * on too.
+   */
   steps(): readonly Step[];
   /** The same for two states from which the same can happen. */
   fingerprint(): string;

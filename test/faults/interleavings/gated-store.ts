@@ -8,7 +8,9 @@ export interface GatedStoreOptions {
   readonly onDone: (operation: string, outcome: ClaimOutcome | string | boolean) => void;
 }
 
-/** One process's way to the store of that time: each operation waits for its turn, and leases are not renewed in time. */
+/**
+ * One process's way to the store of that time: each operation waits for its turn, and leases are not renewed in time.
+ */
 export function gatedStore(store: () => ClaimStore, { pass, onDone }: GatedStoreOptions): ClaimStore {
   const at = <T extends ClaimOutcome | string | boolean>(operation: string, work: () => Promise<T>): Promise<T> =>
     pass(operation, async () => {

@@ -10,8 +10,8 @@ export interface KillBusOptions {
 }
 
 /**
- * A service's bus with the kill points that lie outside its tools: when a request comes, when its result is noted and about
- * to be published, and when that is confirmed and the request is about to be acknowledged.
+ * A service's bus with the kill points that lie outside its tools: when a request comes, when its result is noted and
+ * about to be published, and when that is confirmed and the request is about to be acknowledged.
  */
 export function killBus(bus: Bus, { service, killSwitch, onAnswered }: KillBusOptions): Bus {
   return {

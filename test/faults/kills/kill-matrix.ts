@@ -33,7 +33,10 @@ export interface KillMatrixOptions {
 
 const DEADLINE_MS = 40_000;
 
-/** Has a service die over calls of each kind at one point, starts another in its place, and looks what became of the calls. */
+/**
+ * Has a service die over calls of each kind at one point, starts another in its place, and looks what became of the
+ * calls.
+ */
 export async function killServiceAt({
   busUrl,
   redisUrl,

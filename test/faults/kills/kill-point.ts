@@ -3,8 +3,8 @@ export const killPoints = ["before claim", "after claim", "after effect", "after
 export type KillPoint = (typeof killPoints)[number];
 
 /**
- * Ends this process by SIGKILL once `calls` calls wait at `at`: each of them is exactly there when it dies. Who comes to
- * another point passes.
+ * Ends this process by SIGKILL once `calls` calls wait at `at`: each of them is exactly there when it dies. Who comes
+ * to another point passes.
  */
 export class KillSwitch {
   readonly #at: KillPoint | undefined;

@@ -7,7 +7,10 @@ import {
   startsIn,
 } from "../../scripts/scripts-cluster.ts";
 
-/** A cluster whose API server does as a test says, and whose pods are looked at all the time: those that are gone are counted too. */
+/**
+ * A cluster whose API server does as a test says, and whose pods are looked at all the time: those that are gone are
+ * counted too.
+ */
 export interface FaultyCluster extends ScriptsCluster {
   readonly api: KubernetesApi;
   /** The name of the pod that has a job. @throws {Error} if there is none, or more than one */

@@ -1,4 +1,7 @@
-/** A runner of scripts in a cluster, as a process of its own: `node scripts-runner-service.ts JSON`, see ScriptsRunnerOptions. Says "ready" on stdout, and nothing of its scripts. */
+/**
+ * A runner of scripts in a cluster, as a process of its own: `node scripts-runner-service.ts JSON`, see
+ * ScriptsRunnerOptions. Says "ready" on stdout, and nothing of its scripts.
+ */
 import { pooledRunner } from "@rockbot/sandbox";
 import { kubernetesMaker } from "@rockbot/sandbox/kubernetes";
 import type { ScriptsRunnerOptions } from "./scripts-runner-options.ts";

@@ -34,19 +34,33 @@ export interface AgentHost {
 export interface AgentParts extends Partial<AsyncDisposable> {
   /** Those of plugins that this one is made of. */
   readonly also?: readonly AgentParts[] | undefined;
-  /** Further tools of an effective caller's sessions, which have to be read first: once for each turn. A turn that had begun before waits until they can be. */
+  /**
+   * Further tools of an effective caller's sessions, which have to be read first: once for each turn. A turn that had
+   * begun before waits until they can be.
+   */
   readonly readTools?: ((caller: string) => Promise<(scope: TurnScope) => readonly Tool[]>) | undefined;
   /** Tools of one turn's session, which run in this process. */
   readonly tools?: ((scope: TurnScope) => readonly Tool[]) | undefined;
-  /** Whether these tools reach nothing but the session and its family: then each session has them, whatever its definition names. @default false */
+  /**
+   * Whether these tools reach nothing but the session and its family: then each session has them, whatever its
+   * definition names.
+   * @default false
+   */
   readonly isOfSession?: boolean | undefined;
-  /** Whether a call of them takes the time that the turn has, as it makes calls itself. @default false: that of one call */
+  /**
+   * Whether a call of them takes the time that the turn has, as it makes calls itself.
+   * @default false: that of one call
+   */
   readonly takesTurnsTime?: boolean | undefined;
   /** A layer around each of a turn's calls. */
   readonly layer?: ((scope: TurnScope) => ToolLayer) | undefined;
   /** A layer that makes results fit the model. It is around the others, where the model reads the result. */
   readonly fit?: ((scope: TurnScope) => ToolLayer) | undefined;
-  /** The call that a call passes on, as one of `invoke_tool` does: the result is made to fit as that of the call it makes. @default none */
+  /**
+   * The call that a call passes on, as one of `invoke_tool` does: the result is made to fit as that of the call it
+   * makes.
+   * @default none
+   */
   readonly madeBy?: ((scope: TurnScope, call: NamedCall) => NamedCall | undefined) | undefined;
   /** The same for every turn: a part of the system message. */
   readonly instructions?: string | undefined;

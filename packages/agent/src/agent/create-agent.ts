@@ -23,7 +23,10 @@ export interface AgentOptions {
   /** What the model is told besides. */
   readonly instructions?: string | undefined;
   readonly policy?: PolicyHolder | undefined;
-  /** Where calls of agents and handing over are written, which no service sees; it stays its maker's. @default nowhere */
+  /**
+   * Where calls of agents and handing over are written, which no service sees; it stays its maker's.
+   * @default nowhere
+   */
   readonly audit?: Pick<AuditLog, "write"> | undefined;
   /** The definitions that its callers have. @default none: there is the plain agent alone */
   readonly definitions?: DefinitionReader | undefined;

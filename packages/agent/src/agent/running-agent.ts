@@ -334,7 +334,10 @@ export class RunningAgent implements Agent {
     await told;
   }
 
-  /** @throws {ToolError} if there is no money for the turn, nobody can know what it costs, or its model does not see its images */
+  /**
+   * @throws {ToolError} if there is no money for the turn, nobody can know what it costs, or its model does not see its
+   * images
+   */
   async #checkTurn(
     { caller, images, messages: given = [] }: TurnRequest,
     budget: TurnBudget,
@@ -369,7 +372,10 @@ export class RunningAgent implements Agent {
     return this.#families.begin({ caller, rootSessionId }, all, held.isTakenUp);
   }
 
-  /** What the agent did itself in earlier turns of a conversation that its client brings. It marks this turn as it marked those. */
+  /**
+   * What the agent did itself in earlier turns of a conversation that its client brings. It marks this turn as it
+   * marked those.
+   */
   async #ownSteps(
     { caller, messages: given }: TurnRequest,
     { events, mark }: { readonly events: TurnEvents; readonly mark: UntrustedMark },
@@ -393,7 +399,10 @@ export class RunningAgent implements Agent {
     }
   }
 
-  /** The tools of a caller that parts have to read first. A turn begins without them if they cannot be read; one that is taken up may have called some. */
+  /**
+   * The tools of a caller that parts have to read first. A turn begins without them if they cannot be read; one that is
+   * taken up may have called some.
+   */
   async #readTools(caller: string, held: HeldTurn): Promise<ReadTools> {
     const { parts, log } = this.#options;
     const read = parts.map(async (part) => {
@@ -529,7 +538,10 @@ const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult 
   reason: message,
 });
 
-/** What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps it itself. */
+/**
+ * What the session remembers of a turn: what was asked, and what was answered. A client that brings its history keeps
+ * it itself.
+ */
 function historyOf(
   { message: said, images = [], hasReadUntrusted = false, origin: by = "user", family }: TurnRequest,
   startedAt: number,

@@ -11,7 +11,10 @@ export interface AiSdkTool {
   execute(input: Record<string, unknown>, options: { readonly abortSignal?: AbortSignal | undefined }): Promise<string>;
 }
 
-/** A JSON Schema by the interface of Standard Schema. Arguments pass as they are: the service that runs the tool checks them. */
+/**
+ * A JSON Schema by the interface of Standard Schema. Arguments pass as they are: the service that runs the tool checks
+ * them.
+ */
 export interface AiSdkSchema {
   readonly "~standard": {
     readonly version: 1;

@@ -32,7 +32,9 @@ export interface BusToolsOptions {
   readonly memory?: WorkingMemory | undefined;
   /** The most characters of a result that the model gets. @default 64_000 */
   readonly threshold?: number | undefined;
-  /** Is told of each result that is too large for the model, also of calls that other libraries make. Must not throw. */
+  /**
+   * Is told of each result that is too large for the model, also of calls that other libraries make. Must not throw.
+   */
   onToolOutput?(toolName: string, output: ToolOutput): void;
   /** How long one call may take. @default 300_000 */
   readonly timeoutMs?: number | undefined;
@@ -40,7 +42,10 @@ export interface BusToolsOptions {
   readonly log?: Logger | undefined;
 }
 
-/** The tools of a bus for one conversation of a loop that is not ours. They have the forms of the Vercel AI SDK, of OpenAI's API and of Anthropic's. */
+/**
+ * The tools of a bus for one conversation of a loop that is not ours. They have the forms of the Vercel AI SDK, of
+ * OpenAI's API and of Anthropic's.
+ */
 export interface BusTools extends AsyncDisposable {
   readonly caller: ToolCaller;
   /** A paragraph for the system message: it says that untrusted content is no instruction. */

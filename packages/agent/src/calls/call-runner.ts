@@ -23,7 +23,10 @@ export interface CallRunnerOptions {
   readonly timeoutMs: number;
   /** The agent's name, in the audit log. */
   readonly name: string;
-  /** Where a line is written for each call of an agent and each handing over, which no service sees. @default nowhere */
+  /**
+   * Where a line is written for each call of an agent and each handing over, which no service sees.
+   * @default nowhere
+   */
   readonly audit: Pick<AuditLog, "write"> | undefined;
   readonly policy: PolicyHolder | undefined;
   readonly log: Logger;
@@ -151,7 +154,10 @@ export class CallRunner {
     }
   }
 
-  /** What a service writes of its calls, of those that no service sees. Resolves once the line is there, as far as it can be. */
+  /**
+   * What a service writes of its calls, of those that no service sees. Resolves once the line is there, as far as it
+   * can be.
+   */
   async #audit(
     { callId: toolCallId, name: tool, arguments: args }: TurnCall,
     { tools, parent }: Pick<CallTurn, "tools" | "parent">,

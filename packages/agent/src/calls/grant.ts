@@ -11,7 +11,10 @@ export interface Bound {
 
 /** The grant of what nothing bounds but the policy. */
 export const NO_BOUNDS = "[]";
-/** The grant of a record from before records had one. Nothing bounds it, and a turn that uses it counts as one that has read untrusted content. */
+/**
+ * The grant of a record from before records had one. Nothing bounds it, and a turn that uses it counts as one that has
+ * read untrusted content.
+ */
 export const FROM_BEFORE = "from before";
 
 /** For a grant that cannot be read: it allows nothing. */
@@ -40,7 +43,11 @@ export function grantOf(...bounds: readonly Bound[]): string {
   ]);
 }
 
-/** The grant of a record that a session writes. @param before that of the record as it was @param session that of the session */
+/**
+ * The grant of a record that a session writes.
+ * @param before that of the record as it was
+ * @param session that of the session
+ */
 export const keptGrant = (before: string | undefined, session: string | undefined): string =>
   grantOf(...readGrant(before), ...readGrant(session));
 
@@ -51,8 +58,8 @@ export const isBounded = (grant: string | undefined): boolean => readGrant(grant
 export const hashedGrant = (grant: string | undefined): string | undefined => (isBounded(grant) ? grant : undefined);
 
 /**
- * Why a session may not change or delete a record that its caller has, in words; undefined if it may. One that is bounded changes what it has left itself,
- * as it could have its own words run with rights of others' otherwise.
+ * Why a session may not change or delete a record that its caller has, in words; undefined if it may. One that is
+ * bounded changes what it has left itself, as it could have its own words run with rights of others' otherwise.
  */
 export function changeRefusal(kept: string | undefined, session: string | undefined): string | undefined {
   const has = readGrant(kept).map(idOf);

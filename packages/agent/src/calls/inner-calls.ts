@@ -50,7 +50,10 @@ const RULE = `You do one step of a pipeline. Answer with the result alone: no gr
 
 ${UNTRUSTED_RULE}`;
 
-/** What a tool of a session can do within its call: make further calls of the turn, and ask its model. All of it counts as the turn's. */
+/**
+ * What a tool of a session can do within its call: make further calls of the turn, and ask its model. All of it counts
+ * as the turn's.
+ */
 export class InnerCalls {
   readonly #options: InnerCallsOptions;
 
@@ -105,7 +108,8 @@ export class InnerCalls {
   }
 
   /**
-   * Makes a call as `call` does, and keeps its result before anything follows from it: a turn that is taken up does not make it again. A failure is a result.
+   * Makes a call as `call` does, and keeps its result before anything follows from it: a turn that is taken up does not
+   * make it again. A failure is a result.
    * @throws what says that this process is to stop, or that the turn or the call is over
    */
   async callKept(call: TurnCall, parent: ParentCall): Promise<StoredResult> {

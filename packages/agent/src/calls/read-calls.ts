@@ -26,8 +26,9 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/;
 const PREFIX = /^(?:functions?|tools?|default_api|api|mcp)[.:/]/;
 
 /**
- * An answer as it is kept and acted on: its calls are read from its text where the model wrote them there, each has an id of its own, the name of a tool
- * and arguments that can be parsed. What was changed, or why a call does not run, is noted with it, for the model.
+ * An answer as it is kept and acted on: its calls are read from its text where the model wrote them there, each has an
+ * id of its own, the name of a tool and arguments that can be parsed. What was changed, or why a call does not run, is
+ * noted with it, for the model.
  */
 export function readCalls(
   answer: ModelAnswer,

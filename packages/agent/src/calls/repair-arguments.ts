@@ -15,8 +15,9 @@ export type ReadArguments =
 const MAX_REPAIRED = 64 * 1024;
 
 /**
- * Reads the arguments that a model wrote. It repairs only what can be meant in one way: missing arguments, a JSON object inside a text, a fence around
- * it, and faults of notation within a text that is complete. A text that ends before its object does may have lost anything, and is refused.
+ * Reads the arguments that a model wrote. It repairs only what can be meant in one way: missing arguments, a JSON
+ * object inside a text, a fence around it, and faults of notation within a text that is complete. A text that ends
+ * before its object does may have lost anything, and is refused.
  */
 export function readArguments(written: string): ReadArguments {
   const text = written.trim();
@@ -76,7 +77,9 @@ const content = (json: string): number =>
     .replaceAll(/\\[nrtbf]/g, "")
     .replaceAll(/[\s"'`{}[\]:,\\]/g, "").length;
 
-/** A comment without an end stays. It is found up to the end of all, so that the search does not begin again within it. */
+/**
+ * A comment without an end stays. It is found up to the end of all, so that the search does not begin again within it.
+ */
 const withoutComments = (json: string): string =>
   json.replaceAll(/(?<!:)\/\/.*$|\/\*[\s\S]*?(?:\*\/|(?![\s\S]))/gm, (comment) =>
     comment.startsWith("/*") && !comment.endsWith("*/") ? comment : "",

@@ -7,7 +7,10 @@ export interface SessionRightsOptions {
   readonly definition: Pick<AgentDefinition, "name" | "tools" | "maker" | "grant"> | undefined;
   /** What has been defined. @default "agent" */
   readonly kind?: Bound["kind"] | undefined;
-  /** The grant that the run was begun with: of the parent's session, or of what a session has left behind. @default nothing bounds it */
+  /**
+   * The grant that the run was begun with: of the parent's session, or of what a session has left behind.
+   * @default nothing bounds it
+   */
   readonly grant?: string | undefined;
   readonly policy: PolicyHolder | undefined;
 }
@@ -28,8 +31,9 @@ export interface JudgedTool {
 }
 
 /**
- * What a run may use, as it is at this moment, and the one place that says so: what its definition names and the maker of that may use, within the grant of
- * the definition, and within that of the run. What the present caller may use is asked of the policy at each call, as of any caller. So none adds a right.
+ * What a run may use, as it is at this moment, and the one place that says so: what its definition names and the maker
+ * of that may use, within the grant of the definition, and within that of the run. What the present caller may use is
+ * asked of the policy at each call, as of any caller. So none adds a right.
  */
 export class SessionRights {
   readonly #bounds: readonly Bound[];

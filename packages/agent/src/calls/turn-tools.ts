@@ -90,7 +90,10 @@ const MAX_CHILDREN_OFFERED = 100;
 /** Of all kinds: OpenAI refuses a request with more. */
 const MAX_OFFERED = 128;
 
-/** The tools of one turn, as they stand at its beginning: those that its caller may use on the bus, and those of its session. */
+/**
+ * The tools of one turn, as they stand at its beginning: those that its caller may use on the bus, and those of its
+ * session.
+ */
 export class TurnTools {
   /** All that the model can call, sorted by name: the same tools give the same bytes. */
   readonly all: readonly TurnTool[];

@@ -37,10 +37,16 @@ export interface AgentDefinition {
 export interface DefinitionReader {
   /** Its own, and those that are shared with it. Of several of a name the first counts. */
   visibleTo(caller: string): Promise<readonly AgentDefinition[]>;
-  /** One of those as it is now; undefined if the caller does not see it any more. @default as it was when the turn began */
+  /**
+   * One of those as it is now; undefined if the caller does not see it any more.
+   * @default as it was when the turn began
+   */
   currentOf?(caller: string, definition: AgentDefinition): Promise<AgentDefinition | undefined>;
   /** What a session was switched to; `gone` if its caller does not see that any more. */
   ofSession(caller: string, sessionId: string): Promise<AgentDefinition | "gone" | undefined>;
-  /** Has a session be one of those that its caller sees, from its next turn on. @default its next turn is what it was before */
+  /**
+   * Has a session be one of those that its caller sees, from its next turn on.
+   * @default its next turn is what it was before
+   */
   switchSession?(caller: string, sessionId: string, definition: AgentDefinition): Promise<void>;
 }

@@ -1,7 +1,10 @@
 import { childToolOf, isTaken } from "../family/child-names.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
 
-/** What the fields of a definition may hold. The schema of the tools that write definitions says the same of its arguments. */
+/**
+ * What the fields of a definition may hold. The schema of the tools that write definitions says the same of its
+ * arguments.
+ */
 const definitionBounds = {
   nameChars: 48,
   descriptionChars: 2_000,

@@ -10,8 +10,9 @@ const OF_OWN = ["robot_update", "robot_delete"];
 const TAKE_TOOLS = ["robot_create", "robot_update"];
 
 /**
- * Gives tools for definitions the ids that the caller may name, as the values of their argument, with the names beside them; and the names of the tools that
- * call the definitions. They differ from caller to caller, so no announcement has them. The tool itself takes any text, and says what is wrong with it.
+ * Gives tools for definitions the ids that the caller may name, as the values of their argument, with the names beside
+ * them; and the names of the tools that call the definitions. They differ from caller to caller, so no announcement has
+ * them. The tool itself takes any text, and says what is wrong with it.
  */
 export function withRobotIds(visible: readonly AgentDefinition[], caller: string): (tool: TurnTool) => TurnTool {
   const own = visible.filter(({ maker }) => maker === caller);

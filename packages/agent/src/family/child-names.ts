@@ -1,6 +1,8 @@
 import { allToolNames } from "@rockbot/contracts";
 
-/** Tools of agents are for people and programs, not for agents: a turn that called one on the bus would wait for itself. */
+/**
+ * Tools of agents are for people and programs, not for agents: a turn that called one on the bus would wait for itself.
+ */
 const PREFIX = "agent__";
 
 /** The name of the tool that calls an agent. */

@@ -105,7 +105,10 @@ export class Children {
     }
   }
 
-  /** @throws {ToolError} if there is no place for the child. One that may run already joins what it was, whatever there is left. */
+  /**
+   * @throws {ToolError} if there is no place for the child. One that may run already joins what it was, whatever there
+   * is left.
+   */
   #checkPlace(name: string, path: readonly string[], { mayHaveBegun = false }: ChildContext): void {
     const { request, budget } = this.#options;
     const refuse = (why: string): never => {

@@ -26,7 +26,10 @@ const treeOf = ({ agent, state, children }: FamilySession): unknown[] => [
   ...children.map(treeOf).toSorted(),
 ];
 
-/** A root that calls two agents at once, one of them in a batch, hands over, and reports: once, in a process that dies at a step, then in another until it ends. */
+/**
+ * A root that calls two agents at once, one of them in a batch, hands over, and reports: once, in a process that dies
+ * at a step, then in another until it ends.
+ */
 async function runStory(diesAt: number) {
   await using bus = createMemoryBus();
   const runs: string[] = [];

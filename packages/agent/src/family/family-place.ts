@@ -2,7 +2,10 @@ import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { BudgetShare } from "../turn/turn-budget.ts";
 import type { RunningSession } from "./family-session.ts";
 
-/** The place of a session among those that calls of one root session have led to. It is of this process: a root's turn takes its family along. */
+/**
+ * The place of a session among those that calls of one root session have led to. It is of this process: a root's turn
+ * takes its family along.
+ */
 export interface FamilyPlace {
   /** How many calls of agents led here. */
   readonly depth: number;

@@ -16,7 +16,10 @@ const LOOK_MS = 1_000;
 /** As long as the longest call. */
 const CANCEL_KEPT_MS = 20 * 60_000;
 
-/** Remembers for a day what the sessions of families did, in the working memory of their caller. A memory that is away holds up no turn. */
+/**
+ * Remembers for a day what the sessions of families did, in the working memory of their caller. A memory that is away
+ * holds up no turn.
+ */
 export class FamilyRecords {
   readonly #memory: Pick<WorkingMemory, "of">;
   readonly #log: Logger;
@@ -79,7 +82,11 @@ export class FamilyRecords {
     return turns.filter((turn) => turn !== undefined).sort((a, b) => a.startedAt - b.startedAt);
   }
 
-  /** Has the processes that run these turns cancel them, within a second. @throws {StoreUnavailableError} @throws {MemoryFullError} */
+  /**
+   * Has the processes that run these turns cancel them, within a second.
+   * @throws {StoreUnavailableError}
+   * @throws {MemoryFullError}
+   */
   async cancel(key: FamilyKey, turnIds: readonly string[]): Promise<void> {
     const entries = turnIds.map((turnId) => ({ key: `${keysOf(key).cancels}${turnId}`, value: "" }));
     await this.#memory.of(key.caller).setAll(entries, { ttlMs: CANCEL_KEPT_MS });

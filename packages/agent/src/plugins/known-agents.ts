@@ -27,8 +27,9 @@ const MAX_AGENTS = 1_000;
 const MAX_SKILLS = 100;
 
 /**
- * The agents of other makers that each caller may turn to, as `list_known_agents` has them for it: at most a minute old, and anew when the names change. What they say of themselves is
- * strangers' text. Without that tool there are none.
+ * The agents of other makers that each caller may turn to, as `list_known_agents` has them for it: at most a minute
+ * old, and anew when the names change. What they say of themselves is strangers' text. Without that tool there are
+ * none.
  */
 export class KnownAgents {
   readonly #host: Pick<AgentHost, "caller" | "log">;
@@ -49,7 +50,10 @@ export class KnownAgents {
     return known?.asking === undefined ? known?.fault : "unavailable: the service has not answered yet";
   }
 
-  /** Asks for those of a caller, unless that was done a short time ago. Waits a second at most: a later answer counts from the next turn on. */
+  /**
+   * Asks for those of a caller, unless that was done a short time ago. Waits a second at most: a later answer counts
+   * from the next turn on.
+   */
   async refresh(by: string): Promise<void> {
     const offered = new Map(this.#host.caller.toolsOf(by).map((tool) => [tool.name, tool.parametersSchema]));
     if (!offered.has(tools.listKnownAgents.name)) return void this.#known.delete(by);

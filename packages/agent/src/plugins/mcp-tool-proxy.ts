@@ -9,8 +9,9 @@ export const mcpServersOf = ({ caller }: Pick<AgentHost, "caller">): OfferedMcpT
   offeredTo.get(caller);
 
 /**
- * The tools for MCP servers behind a bridge on the bus: `mcp_list_services`, `mcp_get_service_details`, `mcp_invoke_tool`. Callers whose policy names them
- * in full also have `mcp_register_server` and `mcp_unregister_server`, where the bridge takes such requests.
+ * The tools for MCP servers behind a bridge on the bus: `mcp_list_services`, `mcp_get_service_details`,
+ * `mcp_invoke_tool`. Callers whose policy names them in full also have `mcp_register_server` and
+ * `mcp_unregister_server`, where the bridge takes such requests.
  */
 export const mcpToolProxy = (): AgentPlugin => ({
   name: "MCP tools",

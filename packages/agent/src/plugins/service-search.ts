@@ -31,7 +31,9 @@ export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
   readonly skills?: SkillReader | undefined;
 }
 
-/** The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session. */
+/**
+ * The tools that a model keeps when it has too many: to find, read about and call the others, and those of its session.
+ */
 const KEPT = new Set([
   "search_known_services",
   "get_tool_details",
@@ -42,7 +44,10 @@ const KEPT = new Set([
 ]);
 const INVOKE = definitions.invokeTool.name;
 const SEARCH = definitions.searchKnownServices.name;
-/** Tools that few messages need, which a model finds by the search. The last group stays with a model that has room for it. */
+/**
+ * Tools that few messages need, which a model finds by the search. The last group stays with a model that has room for
+ * it.
+ */
 const SOUGHT: readonly {
   readonly id: string;
   readonly names: RegExp;
@@ -78,7 +83,10 @@ const TOOLS_MODE = new Set(["get_tool_details", INVOKE]);
 /** Callers whose guides and skills are remembered. */
 const MAX_TEXTS_OF = 1_000;
 
-/** `search_known_services` over what a caller may use; hints beside each message; and a small set of tools where there are many. After `mcpToolProxy`. */
+/**
+ * `search_known_services` over what a caller may use; hints beside each message; and a small set of tools where there
+ * are many. After `mcpToolProxy`.
+ */
 export const serviceSearch = ({
   hints = true,
   maxTools = 64,

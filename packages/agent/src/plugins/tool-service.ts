@@ -12,7 +12,8 @@ export type OwnService =
 const HEARD_WITHIN_MS = 2_000;
 
 /**
- * The tools of a service. With `own` the service runs in this process, over the agent's bus. Else it runs elsewhere: its tools are there whenever it is.
+ * The tools of a service. With `own` the service runs in this process, over the agent's bus. Else it runs elsewhere:
+ * its tools are there whenever it is.
  */
 export const toolService = (service: string, own?: OwnService): AgentPlugin => ({
   name: service,

@@ -1,7 +1,10 @@
 import { type WorkingMemory, whiteboardTools } from "@rockbot/memory";
 import type { AgentPlugin } from "../agent/agent-plugin.ts";
 
-/** The whiteboard of each family of sessions: three tools for entries that all of them read and write. @param memory stays its maker's; the agent's if left out */
+/**
+ * The whiteboard of each family of sessions: three tools for entries that all of them read and write.
+ * @param memory stays its maker's; the agent's if left out
+ */
 export const whiteboard = (memory?: Pick<WorkingMemory, "of">): AgentPlugin => ({
   name: "whiteboard",
   async start({ memory: ofAgent }) {

@@ -30,7 +30,10 @@ export interface WispsOptions {
 const MAX_CALLABLE = 256;
 const MAX_OFFERED = 32;
 
-/** `spawn_wisps`: pipelines of calls that a model writes as data; and those that are kept, each a tool. A session reaches no more by them than by itself. */
+/**
+ * `spawn_wisps`: pipelines of calls that a model writes as data; and those that are kept, each a tool. A session
+ * reaches no more by them than by itself.
+ */
 export const wisps = ({
   memory,
   store,

@@ -82,7 +82,10 @@ export class Conversation {
     this.#wholes.set(message, { content, keep });
   }
 
-  /** Puts other rules in the place of ours, which are the first message. @param takesImages whether the model that goes on by them sees images */
+  /**
+   * Puts other rules in the place of ours, which are the first message.
+   * @param takesImages whether the model that goes on by them sees images
+   */
   setRules(content: string, takesImages = true): void {
     this.#takesImages = takesImages;
     this.#system = [{ role: "system", content }, ...this.#system.slice(1)];
@@ -103,7 +106,10 @@ export class Conversation {
     return [...tools.map(toolTokens), ...this.messages.map(messageTokens)].reduce((sum, tokens) => sum + tokens, 0);
   }
 
-  /** Makes the conversation fit, as far as it can: earlier turns go first, then results are trimmed, the oldest first, then the oldest answers go. */
+  /**
+   * Makes the conversation fit, as far as it can: earlier turns go first, then results are trimmed, the oldest first,
+   * then the oldest answers go.
+   */
   async fit(maxTokens: number, tools: readonly ModelTool[]): Promise<void> {
     const isTooLong = (): boolean => this.tokens(tools) > maxTokens;
     while (isTooLong() && this.#earlier.length > 0) this.#earlier.shift();
@@ -116,7 +122,8 @@ export class Conversation {
 
   /**
    * Trims results, then leaves out earlier turns, until the rest fits.
-   * @param maxTokens what the model takes; if that is not known, or is more than it seems to get, about a third has to go
+   * @param maxTokens what the model takes; if that is not known, or is more than it seems to get, about a third has to
+   * go
    * @returns whether anything is gone
    */
   async trimForOverflow(maxTokens: number | undefined, tools: readonly ModelTool[]): Promise<boolean> {
@@ -155,7 +162,10 @@ export class Conversation {
   }
 }
 
-/** The head and the tail of a result, with a notice between. A fence around it stays whole: its marks are the first and the last line. */
+/**
+ * The head and the tail of a result, with a notice between. A fence around it stays whole: its marks are the first and
+ * the last line.
+ */
 function trimmed(content: string, left: number, key: string | undefined): string {
   const head = Math.floor(left * HEAD);
   const where =

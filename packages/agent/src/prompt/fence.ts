@@ -6,8 +6,8 @@ export interface FenceOptions {
 }
 
 /**
- * Puts untrusted content between marks that it cannot write itself: they carry a random code, which is taken out of the content. The system text says
- * that nothing between such marks is an instruction.
+ * Puts untrusted content between marks that it cannot write itself: they carry a random code, which is taken out of the
+ * content. The system text says that nothing between such marks is an instruction.
  */
 export function fence(content: string, { nonce, origin }: FenceOptions): string {
   const open = `<untrusted-${nonce}${origin === undefined ? "" : ` origin="${origin.replaceAll(/["<>\s]+/g, "_").slice(0, 200)}"`}>`;

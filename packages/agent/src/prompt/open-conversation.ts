@@ -51,7 +51,10 @@ export function openConversation(options: OpenConversationOptions): Conversation
   ]);
 }
 
-/** An answer of the agent's model, with the results of the agent's own calls. Those of the client's calls follow in its messages. */
+/**
+ * An answer of the agent's model, with the results of the agent's own calls. Those of the client's calls follow in its
+ * messages.
+ */
 function stepMessages({ answer, results }: OwnStep, nonce: string): ModelMessage[] {
   const own = answer.toolCalls.flatMap((call, index): ModelMessage[] => {
     const result = results[index] ?? null;

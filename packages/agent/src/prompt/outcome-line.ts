@@ -2,7 +2,10 @@ import type { StoredResult } from "../store/turn-store.ts";
 
 const MAX_LENGTH = 200;
 
-/** How a call failed, in the form that the playbooks of definitions know, before what that leaves out. A stranger's words stay in their fence. */
+/**
+ * How a call failed, in the form that the playbooks of definitions know, before what that leaves out. A stranger's
+ * words stay in their fence.
+ */
 export function outcomeText(result: StoredResult, text: string): string {
   const line = outcomeLine(result);
   const said = line.slice("(tool failed: ".length, -1);

@@ -1,6 +1,9 @@
 import type { ModelMessage, ModelTool, ModelToolCall } from "@rockbot/llm";
 
-/** A conversation for a model that gets no tools by its protocol: they stand in the system text, and its calls and their results in the messages. */
+/**
+ * A conversation for a model that gets no tools by its protocol: they stand in the system text, and its calls and their
+ * results in the messages.
+ */
 export function textForm(messages: readonly ModelMessage[], tools: readonly ModelTool[]): readonly ModelMessage[] {
   const [first, ...rest] = messages.map(plain);
   if (tools.length === 0) return first === undefined ? [] : [first, ...rest];

@@ -46,8 +46,8 @@ export interface RecordStore<T extends KeptRecord> {
   readonly where: string;
   /**
    * Keeps a new one.
-   * @returns `taken` if its maker has one of that name, `there` if there is one of that id, `full` if its maker has `maxOfMaker`, and `large` if its
-   * maker's would have more than MAX_CHARS_OF_MAKER
+   * @returns `taken` if its maker has one of that name, `there` if there is one of that id, `full` if its maker has
+   * `maxOfMaker`, and `large` if its maker's would have more than MAX_CHARS_OF_MAKER
    */
   create(record: T, maxOfMaker: number): Promise<"created" | "taken" | "there" | "full" | "large">;
   get(id: string): Promise<T | undefined>;
@@ -55,7 +55,10 @@ export interface RecordStore<T extends KeptRecord> {
   visibleTo(caller: string): Promise<readonly T[]>;
   /** Those of all makers, by name and maker, for an operator: the first 10 000. */
   all(): Promise<readonly T[]>;
-  /** Puts it in the place of the one with its id, if that has the version before. An approval stays as it is. @returns `taken` and `large` as create does */
+  /**
+   * Puts it in the place of the one with its id, if that has the version before. An approval stays as it is.
+   * @returns `taken` and `large` as create does
+   */
   update(record: T): Promise<ChangeOutcome | "taken" | "large">;
   /** @param version only if it is that one still */
   remove(id: string, version: number): Promise<ChangeOutcome>;

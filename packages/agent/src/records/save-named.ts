@@ -38,8 +38,8 @@ export interface SavedRecord<T> {
 const MAX_ATTEMPTS = 5;
 
 /**
- * Saves a record under its maker's name for it: a new one, or the next version of the one that is there. A change takes the approval away, as that is of a
- * hash. A record that was untrusted once stays so.
+ * Saves a record under its maker's name for it: a new one, or the next version of the one that is there. A change takes
+ * the approval away, as that is of a hash. A record that was untrusted once stays so.
  * @throws {ToolError} with all that is wrong, if its maker's have no room for it, or while the database is away
  */
 export async function saveNamed<T extends KeptRecord>(options: SaveNamedOptions<T>): Promise<SavedRecord<T>> {

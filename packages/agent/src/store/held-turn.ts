@@ -33,7 +33,10 @@ export interface HoldTurnOptions {
   readonly maxWaiting: number;
   /** How long a store that is away is waited for. */
   readonly storePatienceMs: number;
-  /** Waits without the place that the turn has among those that run at once: the turn before may need it. @default with it */
+  /**
+   * Waits without the place that the turn has among those that run at once: the turn before may need it.
+   * @default with it
+   */
   readonly withoutPlace?: (<T>(wait: () => Promise<T>) => Promise<T>) | undefined;
   /** Aborts when a turn of the session has ended in this process: then it is worth asking at once. */
   readonly nextEnd: () => AbortSignal;
@@ -178,7 +181,10 @@ export class HeldTurn implements AsyncDisposable {
     this.#answers.push(answer);
   }
 
-  /** Keeps the result of a call. The turn does not wait for it: whoever takes the turn up without that result asks for it again, under the call's id. */
+  /**
+   * Keeps the result of a call. The turn does not wait for it: whoever takes the turn up without that result asks for
+   * it again, under the call's id.
+   */
   addResult(callId: string, result: StoredResult): void {
     this.#results.set(callId, result);
     this.#store.addResult(this.#options.session, this.#lease, callId, result).catch((error: unknown) => {
@@ -186,7 +192,11 @@ export class HeldTurn implements AsyncDisposable {
     });
   }
 
-  /** Keeps a result, as `addResult` does, before anything follows from it. @throws {TurnLostError} @throws {StoreUnavailableError} if the store stays away */
+  /**
+   * Keeps a result, as `addResult` does, before anything follows from it.
+   * @throws {TurnLostError}
+   * @throws {StoreUnavailableError} if the store stays away
+   */
   async keepResult(callId: string, result: StoredResult): Promise<void> {
     await this.#write((lease) => this.#store.addResult(this.#options.session, lease, callId, result));
     this.#results.set(callId, result);
@@ -218,8 +228,8 @@ export class HeldTurn implements AsyncDisposable {
   }
 
   /**
-   * A lease that has lapsed, or that the store has lost, is taken again if nobody else has the turn, and has gone on with it. A store that has lost the
-   * record, or the last of it, gets it back.
+   * A lease that has lapsed, or that the store has lost, is taken again if nobody else has the turn, and has gone on
+   * with it. A store that has lost the record, or the last of it, gets it back.
    */
   async #takeAgain(): Promise<void> {
     const { session, turnId, leaseMs, maxWaiting, message } = this.#options;

@@ -33,7 +33,11 @@ import {
 export interface MemoryTurnStoreOptions {
   /** Of the caller with the most sessions, the one that was used longest ago gives way to one more. @default 1_000 */
   readonly maxSessions?: number | undefined;
-  /** About how many bytes all sessions take. Those of the caller with the most give way, the one that was used longest ago first; one with a turn stays. @default 128 MiB */
+  /**
+   * About how many bytes all sessions take. Those of the caller with the most give way, the one that was used longest
+   * ago first; one with a turn stays.
+   * @default 128 MiB
+   */
   readonly maxBytes?: number | undefined;
   /** How long a session without a turn is remembered. @default 7 days */
   readonly sessionKeptMs?: number | undefined;

@@ -11,7 +11,9 @@ export interface KeptSession extends SessionKey {
   readonly history: readonly HistoryTurn[];
 }
 
-/** Where a store in this process keeps conversations. A write that fails costs no turn: the shelf tells the operator. */
+/**
+ * Where a store in this process keeps conversations. A write that fails costs no turn: the shelf tells the operator.
+ */
 export interface SessionShelf {
   /** The session used longest ago first. */
   readonly sessions: () => readonly KeptSession[];

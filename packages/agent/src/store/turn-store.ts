@@ -6,36 +6,47 @@ import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
 /**
- * Remembers sessions and their turns. Of each caller it keeps a bounded number of bytes: what expires first of its ended turns and sessions gives way. A session
- * with a turn, or one that waits, stays. One turn of a session runs at a time, under the session's lease. A turn writes only while its
- * lease holds: a process that has lost the lease changes nothing any more.
+ * Remembers sessions and their turns. Of each caller it keeps a bounded number of bytes: what expires first of its
+ * ended turns and sessions gives way. A session with a turn, or one that waits, stays. One turn of a session runs at a
+ * time, under the session's lease. A turn writes only while its lease holds: a process that has lost the lease changes
+ * nothing any more.
  *
- * Each operation happens whole or not at all. It rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. Then
- * it may have taken effect, or not. Each one may be asked for again. Those of one process take effect in the order in which it asks for them.
+ * Each operation happens whole or not at all. It rejects with StoreUnavailableError if the store does not answer in
+ * time, refuses, or is closed. Then it may have taken effect, or not. Each one may be asked for again. Those of one
+ * process take effect in the order in which it asks for them.
  */
 export interface TurnStore extends AsyncDisposable {
   /**
-   * Asks for the session's lease for a turn. A turn that has to wait takes its place in the session's queue. It keeps the place while it
-   * asks again within `leaseMs`. A turn that was begun goes before all that wait. The one that gets the lease is begun: the claim's record is
-   * written, unless there is one.
+   * Asks for the session's lease for a turn. A turn that has to wait takes its place in the session's queue. It keeps
+   * the place while it asks again within `leaseMs`. A turn that was begun goes before all that wait. The one that gets
+   * the lease is begun: the claim's record is written, unless there is one.
    */
   take(session: SessionKey, claim: TurnClaim): Promise<TakenTurn>;
-  /** Gives a turn that was not begun its place in the session's queue, as `take` does, but does not take the session. It keeps the place for `placeMs`. */
+  /**
+   * Gives a turn that was not begun its place in the session's queue, as `take` does, but does not take the session. It
+   * keeps the place for `placeMs`.
+   */
   place(session: SessionKey, place: TurnPlacing): Promise<void>;
   /**
-   * Whether a turn that has not ended gets on: it waits behind another, or was taken less than MAX_TAKES times since it last got an answer or a result. A
-   * taking that was given back does not count.
+   * Whether a turn that has not ended gets on: it waits behind another, or was taken less than MAX_TAKES times since it
+   * last got an answer or a result. A taking that was given back does not count.
    */
   getsOn(session: SessionKey, turnId: string): Promise<boolean>;
   /** Makes the lease hold from now. @returns whether it held */
   renew(session: SessionKey, lease: TurnLease, leaseMs: number): Promise<boolean>;
   /** Gives the lease back, or leaves the queue. The turn's record stays. */
   leave(session: SessionKey, turnId: string, owner: string): Promise<void>;
-  /** Adds the next answer of the model. @returns false if the lease does not hold, or the record has another answer of this number */
+  /**
+   * Adds the next answer of the model.
+   * @returns false if the lease does not hold, or the record has another answer of this number
+   */
   addAnswer(session: SessionKey, lease: TurnLease, index: number, answer: StoredAnswer): Promise<boolean>;
   /** Adds the result of a call; the first one of a call stays. @returns whether the lease holds */
   addResult(session: SessionKey, lease: TurnLease, callId: string, result: StoredResult): Promise<boolean>;
-  /** Ends the turn: keeps its result, adds to the session's history, and gives the lease back. @returns false if the lease does not hold, or the turn has another result */
+  /**
+   * Ends the turn: keeps its result, adds to the session's history, and gives the lease back.
+   * @returns false if the lease does not hold, or the turn has another result
+   */
   end(session: SessionKey, lease: TurnLease, result: TurnResult, history: readonly HistoryTurn[]): Promise<boolean>;
   /** The messages of the session, oldest first, at most MAX_HISTORY. */
   history(session: SessionKey): Promise<readonly HistoryTurn[]>;
@@ -74,7 +85,10 @@ export interface TurnClaim {
   readonly maxWaiting: number;
   /** Begins the turn. */
   readonly record: TurnRecord;
-  /** What is asked, for a store whose turns end with its process: the session remembers it as interrupted. @default nothing is remembered */
+  /**
+   * What is asked, for a store whose turns end with its process: the session remembers it as interrupted.
+   * @default nothing is remembered
+   */
   readonly message?: string | undefined;
 }
 
@@ -193,7 +207,10 @@ export const MAX_HISTORY = 50;
 /** Events that a session's log keeps at most, and how long it keeps one. */
 export const MAX_EVENTS = 1_000;
 export const EVENTS_KEPT_MS = 15 * 60_000;
-/** A turn that was begun has the session to itself for so many leases after it was cut off, so that it is taken up before others begin. */
+/**
+ * A turn that was begun has the session to itself for so many leases after it was cut off, so that it is taken up
+ * before others begin.
+ */
 export const TAKE_UP_LEASES = 3;
 /** A turn that was taken so often, and has not got on, may be what its processes died of. */
 export const MAX_TAKES = 10;

@@ -16,7 +16,10 @@ export interface AskModelOptions {
   /** On the clock of `performance.now()`. */
   readonly deadline: number;
   readonly onText: (delta: string) => void;
-  /** Says something about the answer that those who follow the turn should know. @param dropsText whether its text so far counts no more */
+  /**
+   * Says something about the answer that those who follow the turn should know.
+   * @param dropsText whether its text so far counts no more
+   */
   readonly notice: (text: string, dropsText?: boolean) => void;
 }
 
@@ -24,7 +27,8 @@ export interface AskModelOptions {
 const ANSWER_TOKENS = 4_096;
 
 /**
- * Asks the model once. A conversation that proves too long is trimmed, and asked about once more; so is an answer that broke off.
+ * Asks the model once. A conversation that proves too long is trimmed, and asked about once more; so is an answer that
+ * broke off.
  * @throws what the model throws, or the signal's reason
  */
 export async function askModel(options: AskModelOptions): Promise<ModelAnswer> {

@@ -8,7 +8,10 @@ export interface EndedCall {
   readonly isError: boolean;
 }
 
-/** Notices a model that makes the same failing call again and again. Calls of one answer count once: their model has not read a result between them. */
+/**
+ * Notices a model that makes the same failing call again and again. Calls of one answer count once: their model has not
+ * read a result between them.
+ */
 export class FailureStreak {
   #last: string | undefined;
   #count = 0;

@@ -36,7 +36,10 @@ export function reportIn(made: readonly MadeCall[]): FinalReport | undefined {
 export const handOffIn = (made: readonly MadeCall[]): ToolRouterHandoffToInput | undefined =>
   made.find(({ name }) => name === tools.routerHandoffTo.name)?.input as ToolRouterHandoffToInput | undefined;
 
-/** Notices an agent that says again and again that it is done, and does not end. Answers that say nothing of it do not count. */
+/**
+ * Notices an agent that says again and again that it is done, and does not end. Answers that say nothing of it do not
+ * count.
+ */
 export class DoneStreak {
   #count = 0;
 

@@ -23,12 +23,14 @@ const CLIENT_CALL = /^call_[0-9a-f]{32}$/;
 /** Of one conversation. */
 const MAX_FOUND = 32;
 
-/** The id of a call that goes to the client, where the turn has steps of its own: no other call of the caller has it. */
+/**
+ * The id of a call that goes to the client, where the turn has steps of its own: no other call of the caller has it.
+ */
 export const clientCallId = (place: CallPlace): string => `call_${callIdOf(place)}`;
 
 /**
- * Keeps the steps of turns that end with calls of their client's tools. A client sends back its own calls alone. The steps stand before them again in
- * its next request, so that the model makes no call twice.
+ * Keeps the steps of turns that end with calls of their client's tools. A client sends back its own calls alone. The
+ * steps stand before them again in its next request, so that the model makes no call twice.
  */
 export class KeptSteps {
   readonly #memory: Pick<WorkingMemory, "of">;

@@ -1,6 +1,9 @@
 import { isWithinPair } from "@rockbot/base";
 
-/** Takes a text in parts, and gives what can be shown by then: what stands before the first stop. The end of the text may be the beginning of one. */
+/**
+ * Takes a text in parts, and gives what can be shown by then: what stands before the first stop. The end of the text
+ * may be the beginning of one.
+ */
 export function showUntil(stops: readonly string[] = []): (delta: string, isLast?: boolean) => string {
   const longest = Math.max(0, ...stops.map(({ length }) => length - 1));
   let [text, shown] = ["", 0];

@@ -13,7 +13,10 @@ export interface Spending {
 /** Buckets count in millionths: less than that is nothing. */
 const PARTS = 1_000_000;
 
-/** Holds callers to the `costPerDay` of the policy. A store of rates that is away refuses nobody: each turn has its own budget. */
+/**
+ * Holds callers to the `costPerDay` of the policy. A store of rates that is away refuses nobody: each turn has its own
+ * budget.
+ */
 export function spendingBy(policy: PolicyHolder, rates: Pick<RateStore, "take" | "charge">): Spending {
   const limitOf = (caller: string) => {
     const limit = policy.current().costOf(caller);

@@ -21,13 +21,19 @@ export interface BudgetAmount {
   readonly cost: number;
 }
 
-/** A child's part in the budget of its parent: what the child uses is the parent's to use no more, and all parents' of that. */
+/**
+ * A child's part in the budget of its parent: what the child uses is the parent's to use no more, and all parents' of
+ * that.
+ */
 export interface BudgetShare {
   /** What is left in the whole family. A cost that is not bounded is infinite. */
   left(): BudgetAmount;
   /** Takes an amount out of the budget; a negative one gives some back. */
   hold(amount: BudgetAmount): void;
-  /** Counts what the child has used in the place of what it held, once. @param usage nothing if it is counted already */
+  /**
+   * Counts what the child has used in the place of what it held, once.
+   * @param usage nothing if it is counted already
+   */
   end(usage?: ModelUsage): void;
 }
 

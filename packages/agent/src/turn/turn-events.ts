@@ -48,7 +48,8 @@ export class TurnEvents {
   }
 
   /**
-   * Emits the last event. Resolves once the store has been asked to keep it: what the store is asked for after that, it does after that.
+   * Emits the last event. Resolves once the store has been asked to keep it: what the store is asked for after that, it
+   * does after that.
    * @returns `told` resolves once all that was emitted has been told
    */
   async end(event: Omit<NewEvent, "at">): Promise<{ readonly told: Promise<void> }> {

@@ -196,7 +196,9 @@ export class TurnRun {
     if (role.playbook !== undefined) conversation.addNote(role.playbook);
   }
 
-  /** The end of a turn that goes on in the client's next request. The agent's own calls of the answer are made before. */
+  /**
+   * The end of a turn that goes on in the client's next request. The agent's own calls of the answer are made before.
+   */
   async #handOver(iteration: number, read: StoredAnswer): Promise<TurnResult> {
     const { request, keptSteps, memorySessionId: sessionId, log } = this.#options;
     const hasOwn = this.#steps.length > 0 || !read.toolCalls.every((call) => this.#isClients(call));
@@ -266,7 +268,9 @@ export class TurnRun {
     return undefined;
   }
 
-  /** The result of a turn whose client can use the last answer, or report; undefined if the model is asked once more. */
+  /**
+   * The result of a turn whose client can use the last answer, or report; undefined if the model is asked once more.
+   */
   async #checked(
     { text, limit }: Pick<StoredAnswer, "text" | "limit">,
     more: Pick<TurnResult, "report"> = {},

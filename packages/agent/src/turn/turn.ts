@@ -14,7 +14,10 @@ export interface TurnPlace {
   readonly turnId: string;
 }
 
-/** One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn, however often it is asked for. */
+/**
+ * One turn of a conversation: a message, until its answer. The same caller, session and turn id are the same turn,
+ * however often it is asked for.
+ */
 export interface TurnRequest extends TurnPlace {
   /** The session that this one stems from, through all parents. @default itself */
   readonly rootSessionId?: string | undefined;
@@ -40,11 +43,18 @@ export interface TurnRequest extends TurnPlace {
   readonly stop?: readonly string[] | undefined;
   /** @default the agent's */
   readonly model?: Model | undefined;
-  /** Who speaks: a user, a task that is due, or a helper: its parent tells it its task, and it tells its parent the result. @default "user" */
+  /**
+   * Who speaks: a user, a task that is due, or a helper: its parent tells it its task, and it tells its parent the
+   * result.
+   * @default "user"
+   */
   readonly origin?: "user" | "schedule" | "helper" | undefined;
   /** Whether what led to this turn has read untrusted content. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
-  /** Aborting ends the turn and cancels its calls. With a ToolError of the code `cancelled` as its reason the turn is over; with another it can be taken up. */
+  /**
+   * Aborting ends the turn and cancels its calls. With a ToolError of the code `cancelled` as its reason the turn is
+   * over; with another it can be taken up.
+   */
   readonly signal: AbortSignal;
   /** When nobody waits any more, on the clock of `performance.now()`. */
   readonly deadline: number;

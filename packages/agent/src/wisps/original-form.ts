@@ -16,8 +16,9 @@ interface Before {
 }
 
 /**
- * Reads steps in the form of the .NET original: each waits for the one before it, a gateway says which tool it is, and `{{steps.ID.result}}` stands for a
- * text. Reading and saving become steps of their own, as nothing but calls has an effect.
+ * Reads steps in the form of the .NET original: each waits for the one before it, a gateway says which tool it is, and
+ * `{{steps.ID.result}}` stands for a text. Reading and saving become steps of their own, as nothing but calls has an
+ * effect.
  */
 export function fromOriginal(
   written: readonly WrittenStep[],

@@ -31,7 +31,8 @@ export const availableTo = (calls: Pick<InnerCalls, "tools" | "refusal">): ReadD
 });
 
 /**
- * Reads the arguments of spawn_wisps: a list of pipelines, also a single one, and also as texts of JSON, as models give them.
+ * Reads the arguments of spawn_wisps: a list of pipelines, also a single one, and also as texts of JSON, as models give
+ * them.
  * @throws {ToolError} with all that is wrong with them, before anything runs
  */
 export function readDefinitions(

@@ -10,7 +10,10 @@ export interface Reference {
   readonly path: string;
 }
 
-/** What a step gives: its result as a value, its result as a text, whether it succeeded, why it did not, and which of its items failed. */
+/**
+ * What a step gives: its result as a value, its result as a text, whether it succeeded, why it did not, and which of
+ * its items failed.
+ */
 export type StepField = "data" | "text" | "ok" | "error" | "errors";
 
 const FIELDS: readonly string[] = ["data", "text", "ok", "error", "errors"] satisfies readonly StepField[];

@@ -36,7 +36,10 @@ export interface RunWisps extends Taint {
   readonly isKept: boolean;
 }
 
-/** Runs pipelines that were checked side by side. Ids follow from that of the call, so that one that is taken up finds what was done. */
+/**
+ * Runs pipelines that were checked side by side. Ids follow from that of the call, so that one that is taken up finds
+ * what was done.
+ */
 export async function runWisps(
   wisps: readonly Wisp[],
   context: WispContext,
@@ -86,7 +89,10 @@ interface KeepingOutputs extends Pick<WispParts, "memory"> {
   readonly isUntrusted: boolean;
 }
 
-/** Puts what each step gave into working memory, for a model that wants more than it is told. @returns whether it is all there */
+/**
+ * Puts what each step gave into working memory, for a model that wants more than it is told.
+ * @returns whether it is all there
+ */
 async function keepOutputs(
   runs: readonly RunWisp[],
   { memory, batchId, structured, isUntrusted }: KeepingOutputs,

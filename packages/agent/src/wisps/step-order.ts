@@ -9,7 +9,10 @@ export function waitsFor({ work, after, forEach, when }: WispStep): readonly str
   return [...new Set([...after, ...referred, ...inputs])];
 }
 
-/** Puts each step behind those that it waits for, and names the circles that there are. Steps that nobody has written are waited for by nobody. */
+/**
+ * Puts each step behind those that it waits for, and names the circles that there are. Steps that nobody has written
+ * are waited for by nobody.
+ */
 export function inOrder(steps: readonly WispStep[]): {
   readonly steps: readonly WispStep[];
   readonly faults: readonly string[];

@@ -123,7 +123,10 @@ const isNumber = (value: unknown): boolean =>
 const isPart = (value: unknown): boolean =>
   typeof value === "string" ? value !== "" : typeof value === "number" || typeof value === "boolean";
 
-/** The order of properties says nothing. A number may be written as a text; of two texts each sign counts, as in versions and long ids. */
+/**
+ * The order of properties says nothing. A number may be written as a text; of two texts each sign counts, as in
+ * versions and long ids.
+ */
 const isSame = (a: unknown, b: unknown): boolean => {
   if (a === undefined || b === undefined) return a === b;
   if (canonicalJson(a) === canonicalJson(b)) return true;

@@ -4,7 +4,10 @@ import { type Reference, readReference } from "./reference.ts";
 /** A text in parts: what stands there as it is, and what references stand for. */
 export type TextParts = readonly (string | Reference)[];
 
-/** Reads a text. `\{{` stands for the signs themselves. @returns its parts, and what is wrong with its references, in words */
+/**
+ * Reads a text. `\{{` stands for the signs themselves.
+ * @returns its parts, and what is wrong with its references, in words
+ */
 export function readText(text: string): { readonly parts: TextParts; readonly faults: readonly string[] } {
   const parts: (string | Reference)[] = [];
   const faults: string[] = [];
@@ -59,7 +62,8 @@ export const referencesIn = (template: unknown): readonly Reference[] =>
   textsIn(template).flatMap(({ text }) => readText(text).parts.filter((part) => typeof part !== "string"));
 
 /**
- * Puts values in the place of references, in one pass: braces in a value stay braces. A text that is one reference becomes the value itself, of its type.
+ * Puts values in the place of references, in one pass: braces in a value stay braces. A text that is one reference
+ * becomes the value itself, of its type.
  * @param spend is told how many characters each value has, and throws once there are too many
  */
 export function fillTemplate(

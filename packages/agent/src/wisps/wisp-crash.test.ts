@@ -16,7 +16,10 @@ import { wisp } from "./test-wisps.ts";
 
 const redis = await sharedRedisUrl();
 
-/** Two pipelines: a look that changes with each call, an effect for each of what it saw, a question, and an effect of its answer. */
+/**
+ * Two pipelines: a look that changes with each call, an effect for each of what it saw, a question, and an effect of
+ * its answer.
+ */
 const definitions = [
   wisp(
     [

@@ -43,7 +43,10 @@ export function reportText(
   return [count, "", ...runs.map((run) => lineOf(run, isKept)), "", ...kept].join("\n");
 }
 
-/** What failed of a pipeline beside the step that ended it: steps that it went on without, and items that steps went on without. */
+/**
+ * What failed of a pipeline beside the step that ended it: steps that it went on without, and items that steps went on
+ * without.
+ */
 export const partsOf = ({ wisp, end }: Pick<RunWisp, "wisp" | "end">): readonly string[] =>
   wisp.steps.flatMap((step) => partsOfStep(step, end));
 

@@ -25,7 +25,10 @@ export interface WispEnd extends Taint {
   readonly steps: ReadonlyMap<string, StepEnd>;
 }
 
-/** Runs a pipeline that was checked: each step once those that it waits for have ended. @throws what says that the call is over */
+/**
+ * Runs a pipeline that was checked: each step once those that it waits for have ended.
+ * @throws what says that the call is over
+ */
 export async function runWisp({ wisp, idOf, onStep, ...parts }: WispRunOptions): Promise<WispEnd> {
   const ends = new Map<string, StepEnd>();
   const running = new Map<string, Promise<StepEnd>>();

@@ -1,4 +1,7 @@
-/** A pipeline as it runs, whichever form it was written in. In texts of it `{{/steps/ID/…}}` stands for what a step has given. */
+/**
+ * A pipeline as it runs, whichever form it was written in. In texts of it `{{/steps/ID/…}}` stands for what a step has
+ * given.
+ */
 export interface Wisp {
   readonly description: string;
   /** As they were written. */

@@ -16,8 +16,8 @@ export function onAbort(source: AbortSource, listener: () => void): () => void {
 }
 
 /**
- * An AbortController and its signal in one, for work that starts and ends by the thousand. A listener on an AbortSignal costs as much as the
- * encoding of a small message. The table of its listeners also lives as long as the signal.
+ * An AbortController and its signal in one, for work that starts and ends by the thousand. A listener on an AbortSignal
+ * costs as much as the encoding of a small message. The table of its listeners also lives as long as the signal.
  */
 export class LightAbort implements AbortSource {
   #listeners: (() => void)[] | undefined;

@@ -5,8 +5,9 @@ export interface ListEntry {
 }
 
 /**
- * A list in the order of arrival, for values that come and go by the thousand. A Set finds its entries by a hash, and rebuilds its table
- * after every few removals. SlotMap says what that costs the collector. Here an entry knows its neighbours.
+ * A list in the order of arrival, for values that come and go by the thousand. A Set finds its entries by a hash, and
+ * rebuilds its table after every few removals. SlotMap says what that costs the collector. Here an entry knows its
+ * neighbours.
  */
 export class LinkedList<Value> implements Iterable<Value> {
   /** Before the oldest and behind the newest. */

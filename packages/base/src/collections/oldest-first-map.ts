@@ -8,8 +8,8 @@ interface Entry<Key, Value> {
 }
 
 /**
- * A map that knows its oldest entry at once, even after many deletions. A plain Map keeps the order too, but a look at its front passes over
- * all deleted entries. As a queue of 10 000 entries that costs 10 µs for each.
+ * A map that knows its oldest entry at once, even after many deletions. A plain Map keeps the order too, but a look at
+ * its front passes over all deleted entries. As a queue of 10 000 entries that costs 10 µs for each.
  */
 export class OldestFirstMap<Key, Value> implements Iterable<readonly [Key, Value]> {
   readonly #entries = new SlotMap<Key, Entry<Key, Value>>();

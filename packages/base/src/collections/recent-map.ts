@@ -1,6 +1,6 @@
 /**
- * Remembers the newest entries: `count` of them at least, twice as many at most. It forgets the older half at a stroke. To
- * forget entries one by one, each long out of every cache, costs more than all else that is done with them.
+ * Remembers the newest entries: `count` of them at least, twice as many at most. It forgets the older half at a stroke.
+ * To forget entries one by one, each long out of every cache, costs more than all else that is done with them.
  */
 export class RecentMap<Key, Value> {
   readonly #count: number;

@@ -1,8 +1,8 @@
 import { OldestFirstMap } from "../collections/oldest-first-map.ts";
 
 /**
- * An amount that is taken from one bucket at once. A bucket holds at most `amount`, and fills evenly by `amount` in `perMs`. So callers take
- * at most twice the amount in any such time, and the amount on average.
+ * An amount that is taken from one bucket at once. A bucket holds at most `amount`, and fills evenly by `amount` in
+ * `perMs`. So callers take at most twice the amount in any such time, and the amount on average.
  */
 export interface Charge {
   /** Which bucket. At most a few hundred bytes. */
@@ -24,7 +24,10 @@ export interface Shortage {
 export interface BucketsOptions {
   /** Milliseconds that never step back. @default the process's monotonic clock */
   readonly clock?: (() => number) | undefined;
-  /** Buckets that are remembered; beyond, the one that nobody has used for longest is forgotten, and full. @default 100_000 */
+  /**
+   * Buckets that are remembered; beyond, the one that nobody has used for longest is forgotten, and full.
+   * @default 100_000
+   */
   readonly maxBuckets?: number | undefined;
 }
 
@@ -40,7 +43,10 @@ export class Buckets {
     this.#maxBuckets = maxBuckets;
   }
 
-  /** Takes the cost of each charge from its bucket; if one of them lacks it, nothing from any. A cost above the amount is never there. */
+  /**
+   * Takes the cost of each charge from its bucket; if one of them lacks it, nothing from any. A cost above the amount
+   * is never there.
+   */
   take(charges: readonly Charge[]): Shortage | undefined {
     const now = this.#clock();
     let shortage: Shortage | undefined;
@@ -54,7 +60,10 @@ export class Buckets {
     return shortage;
   }
 
-  /** Takes the cost although the bucket may lack it: what it owes then, at most its amount, has to fill up first. A cost below zero is given back. */
+  /**
+   * Takes the cost although the bucket may lack it: what it owes then, at most its amount, has to fill up first. A cost
+   * below zero is given back.
+   */
   charge(charge: Charge): void {
     const now = this.#clock();
     this.#keep(
@@ -75,15 +84,18 @@ export class Buckets {
 }
 
 /**
- * When a bucket that was full at `fullAt` is full again once the cost is taken. A bucket is this one time: what is missing in
- * it is what fills in the time that is left.
+ * When a bucket that was full at `fullAt` is full again once the cost is taken. A bucket is this one time: what is
+ * missing in it is what fills in the time that is left.
  * @see "Generic cell rate algorithm", ITU-T I.371, annex A
  */
 function fullAfter({ amount, perMs, cost }: Charge, fullAt: number, now: number): number {
   return Math.max(now, Math.max(fullAt, now) + (cost / amount) * perMs);
 }
 
-/** How long, in whole milliseconds, until a bucket that would be full at `fullAt` owes nothing; 0 if it owes nothing now. */
+/**
+ * How long, in whole milliseconds, until a bucket that would be full at `fullAt` owes nothing; 0 if it owes nothing
+ * now.
+ */
 function debtMs({ perMs }: Charge, fullAt: number, now: number): number {
   const owed = fullAt - now - perMs;
   return owed > ROUNDING_MS ? Math.ceil(owed) : 0;

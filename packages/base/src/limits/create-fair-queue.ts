@@ -12,8 +12,9 @@ export interface FairQueueLimits {
 /** Gives callers their turns in rotation, so that one caller with many waiting calls holds up no other. */
 export interface FairQueue {
   /**
-   * Waits for a turn of `party`, which disposing of the turn ends. Parties that wait have their turns in rotation, however many
-   * of each wait. When too many wait, the last of the party that has most waiting has to leave: perhaps this one.
+   * Waits for a turn of `party`, which disposing of the turn ends. Parties that wait have their turns in rotation,
+   * however many of each wait. When too many wait, the last of the party that has most waiting has to leave: perhaps
+   * this one.
    * @returns undefined if too many wait
    * @throws the signal's reason once it aborts
    */
@@ -24,7 +25,10 @@ export interface FairQueue {
   readonly isIdle: boolean;
 }
 
-/** Calls `end` with the first disposal. A class, since each call has one: V8 is slow to make objects with methods that are named by symbols. */
+/**
+ * Calls `end` with the first disposal. A class, since each call has one: V8 is slow to make objects with methods that
+ * are named by symbols.
+ */
 class Turn implements Disposable {
   #end: (() => void) | undefined;
 

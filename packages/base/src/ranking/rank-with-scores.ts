@@ -15,9 +15,9 @@ export interface RankOptions {
 }
 
 /**
- * Okapi BM25 as the .NET original's `Bm25Ranker` has it (k1 1.5, b 0.75), best first, candidates without a match left out. Each pair of the query's
- * words that stands in the raw text, joined by a blank, counts twice. Reads all candidates anew at each call, and keeps of each only the counts of
- * what is asked for.
+ * Okapi BM25 as the .NET original's `Bm25Ranker` has it (k1 1.5, b 0.75), best first, candidates without a match left
+ * out. Each pair of the query's words that stands in the raw text, joined by a blank, counts twice. Reads all
+ * candidates anew at each call, and keeps of each only the counts of what is asked for.
  */
 export function rankWithScores<T>(
   candidates: Iterable<T>,

@@ -8,13 +8,15 @@ export const REDACTED = "[redacted]";
 export interface Redactor {
   /**
    * From now on the secret is taken out, in each form of `encodingsOf`, and so is each of its lines. One of less than 8
-   * characters is not: it would be found in texts that have nothing to do with it. Of more than 1000 the oldest are forgotten.
+   * characters is not: it would be found in texts that have nothing to do with it. Of more than 1000 the oldest are
+   * forgotten.
    */
   register(secret: string): void;
   /** The text with `[redacted]` in the place of each secret. */
   redact(text: string): string;
   /**
-   * The same for all texts in a JSON value, names of properties included; the value itself if there is nothing to take out.
+   * The same for all texts in a JSON value, names of properties included; the value itself if there is nothing to take
+   * out.
    * @throws {RangeError} if it nests deeper than any message may, or refers to itself
    */
   redactValue<T>(value: T): T;

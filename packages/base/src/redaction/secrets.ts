@@ -1,9 +1,15 @@
 import { createRedactor, MIN_SECRET_LENGTH } from "./redactor.ts";
 
-/** The secrets of this process. The process has one set: a secret must not leave it, whichever part knows the secret and whichever part speaks. */
+/**
+ * The secrets of this process. The process has one set: a secret must not leave it, whichever part knows the secret and
+ * whichever part speaks.
+ */
 const secrets = createRedactor();
 
-/** Notes a value that must not leave the process: see Redactor. Config, telemetry and adapters do so with what they are given. */
+/**
+ * Notes a value that must not leave the process: see Redactor. Config, telemetry and adapters do so with what they are
+ * given.
+ */
 export const registerSecret = (secret: string): void => secrets.register(secret);
 
 /** The text without this process's secrets. For each place where texts leave it. */
@@ -13,8 +19,8 @@ export const redact = (text: string): string => secrets.redact(text);
 export const redactValue = <T>(value: T): T => secrets.redactValue(value);
 
 /**
- * Registers the password in a URL, both as it is written there and decoded. A short password counts together with its user name. A text that
- * is no URL has no password.
+ * Registers the password in a URL, both as it is written there and decoded. A short password counts together with its
+ * user name. A text that is no URL has no password.
  */
 export function registerUrlSecret(text: string): void {
   const url = URL.parse(text);

@@ -4,8 +4,8 @@ interface Wait {
 }
 
 /**
- * The least time between two looks; else that is a quarter of the time left of the nearest wait. So no wait ends later by more than this and the work
- * that keeps the event loop busy.
+ * The least time between two looks; else that is a quarter of the time left of the nearest wait. So no wait ends later
+ * by more than this and the work that keeps the event loop busy.
  */
 const MIN_STEP_MS = 50;
 /** And at most this, so that an idle process sleeps while little is lost of the time that it cannot tell from sleep. */
@@ -14,9 +14,9 @@ const MAX_STEP_MS = 500;
 const LATE_MS = 50;
 
 /**
- * A clock that stands still while this process does, to judge the silence of others. A process stands still while its event loop is busy, it
- * gets no processor time, it is stopped, or its machine sleeps. Such time is not the silence of another process. The clock runs only while
- * somebody waits.
+ * A clock that stands still while this process does, to judge the silence of others. A process stands still while its
+ * event loop is busy, it gets no processor time, it is stopped, or its machine sleeps. Such time is not the silence of
+ * another process. The clock runs only while somebody waits.
  */
 export class AwakeClock {
   readonly #waits = new Set<Wait>();
@@ -33,7 +33,8 @@ export class AwakeClock {
   }
 
   /**
-   * Calls `onOver` once `ms` milliseconds of this clock are over and what had come by then has been read; it must not throw.
+   * Calls `onOver` once `ms` milliseconds of this clock are over and what had come by then has been read; it must not
+   * throw.
    * @returns calls it off
    */
   after(ms: number, onOver: () => void): () => void {
@@ -82,5 +83,8 @@ export class AwakeClock {
   }
 }
 
-/** A part of a wait only: a process that sleeps through a step takes no more than that, and LATE_MS, for time of the wait. */
+/**
+ * A part of a wait only: a process that sleeps through a step takes no more than that, and LATE_MS, for time of the
+ * wait.
+ */
 const stepFor = (ms: number): number => Math.min(MAX_STEP_MS, Math.max(MIN_STEP_MS, ms / 4));

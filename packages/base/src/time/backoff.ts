@@ -4,7 +4,11 @@ export interface BackoffOptions {
   readonly baseMs?: number | undefined;
   /** Upper bound of every wait, in milliseconds. @default 2_000 */
   readonly maxMs?: number | undefined;
-  /** How much of the bound is waited in any case: 0 spreads waits the most, 0.5 makes fewer attempts within the same time. @default 0 */
+  /**
+   * How much of the bound is waited in any case: 0 spreads waits the most, 0.5 makes fewer attempts within the same
+   * time.
+   * @default 0
+   */
   readonly leastPart?: number | undefined;
   /** Uniform in [0, 1). @default Math.random */
   readonly random?: (() => number) | undefined;

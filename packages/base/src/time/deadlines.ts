@@ -6,9 +6,9 @@ const STEP_MS = 20;
 type Step = LinkedList<() => void>;
 
 /**
- * Many deadlines that hardly ever pass. A timer for each would start and stop with every message. Here one timer waits for the earliest
- * deadline, even if that is called off meanwhile. So it rings once in a deadline's time, however many come and go, and an idle process
- * sleeps. It keeps the process alive while there is any deadline.
+ * Many deadlines that hardly ever pass. A timer for each would start and stop with every message. Here one timer waits
+ * for the earliest deadline, even if that is called off meanwhile. So it rings once in a deadline's time, however many
+ * come and go, and an idle process sleeps. It keeps the process alive while there is any deadline.
  */
 export class Deadlines {
   /** By the number of the step at whose end they are due. */

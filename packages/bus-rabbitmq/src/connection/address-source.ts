@@ -4,8 +4,9 @@ import { type BrokerAddress, parseBrokerAddresses } from "./broker-address.ts";
 import { reasonOf } from "./refusal.ts";
 
 /**
- * Where the broker is and as whom to connect, asked anew before each connection: a password may change while the process runs. An address that cannot
- * be read then, or names another user, is logged and changes nothing. The nodes of a cluster have their turns, from one on that is chosen by lot.
+ * Where the broker is and as whom to connect, asked anew before each connection: a password may change while the
+ * process runs. An address that cannot be read then, or names another user, is logged and changes nothing. The nodes of
+ * a cluster have their turns, from one on that is chosen by lot.
  */
 export class AddressSource {
   readonly #readUrl: () => string;

@@ -14,9 +14,9 @@ export interface BrokerAddress {
 const MAX_NODES = 16;
 
 /**
- * Reads `amqp://user:password@host:port/vhost`, or `amqps://…`; guest with password guest and the virtual host `/` where
- * nothing is said. The nodes of a cluster stand side by side: `amqp://user:password@one:5672,two:5672/vhost`. The password
- * becomes one of the process's secrets.
+ * Reads `amqp://user:password@host:port/vhost`, or `amqps://…`; guest with password guest and the virtual host `/`
+ * where nothing is said. The nodes of a cluster stand side by side: `amqp://user:password@one:5672,two:5672/vhost`. The
+ * password becomes one of the process's secrets.
  * @returns one address for each node
  * @throws {RangeError} if the text is no such address; the error never holds the text, which may have a password in it
  */

@@ -8,9 +8,15 @@ export type ConnectionState = "idle" | "connecting" | "replaying" | "ready" | "b
 
 export interface SupervisorOptions extends LinkOptions {
   readonly log: Logger;
-  /** Whether the broker may not know the user yet: then a refusal before the first connection counts as none of its own. @default false */
+  /**
+   * Whether the broker may not know the user yet: then a refusal before the first connection counts as none of its own.
+   * @default false
+   */
   readonly waitsForRights?: boolean | undefined;
-  /** Prepares a new connection, which counts as ready only then. It has a deadline; if it fails the connection is given up. */
+  /**
+   * Prepares a new connection, which counts as ready only then. It has a deadline; if it fails the connection is given
+   * up.
+   */
   readonly replay: (link: Link) => Promise<void>;
   /** The broker has taken a connection, which is not prepared yet. */
   readonly onOpen?: (() => void) | undefined;
@@ -28,8 +34,8 @@ const STABLE_MS = 5_000;
 /** The longest wait between attempts: a broker that is back is found this soon, also by the last of many. */
 const MAX_WAIT_MS = 1_200;
 /**
- * The time that the first attempt gives the broker for each answer. It doubles with each attempt that gets none. A broker that is swamped by
- * returning clients would never be done with clients that leave too soon.
+ * The time that the first attempt gives the broker for each answer. It doubles with each attempt that gets none. A
+ * broker that is swamped by returning clients would never be done with clients that leave too soon.
  */
 const FIRST_PATIENCE_MS = 3_000;
 const MAX_PATIENCE_MS = 10_000;
@@ -46,8 +52,8 @@ interface Waiter {
 }
 
 /**
- * Keeps one connection up: connects and prepares it, and does so again, for ever, when it is lost. The package amqplib has such a thing built in, but
- * a connection that dies while it is being prepared ends that one for good.
+ * Keeps one connection up: connects and prepares it, and does so again, for ever, when it is lost. The package amqplib
+ * has such a thing built in, but a connection that dies while it is being prepared ends that one for good.
  */
 export class ConnectionSupervisor {
   readonly #address: AddressSource;
@@ -94,7 +100,8 @@ export class ConnectionSupervisor {
   }
 
   /**
-   * Connects. @throws {BusUnavailableError} if it has not succeeded in time, or if the broker refuses; then it has stopped.
+   * Connects. @throws {BusUnavailableError} if it has not succeeded in time, or if the broker refuses; then it has
+   * stopped.
    */
   async start(timeoutMs: number): Promise<void> {
     this.#running = this.#run();
@@ -106,7 +113,11 @@ export class ConnectionSupervisor {
     }
   }
 
-  /** The connection, as soon as it is up. @throws {BusUnavailableError} if that takes longer @throws {BusClosedError} */
+  /**
+   * The connection, as soon as it is up.
+   * @throws {BusUnavailableError} if that takes longer
+   * @throws {BusClosedError}
+   */
   whenUp(timeoutMs: number): Promise<Link> {
     if (this.link !== undefined) return Promise.resolve(this.link);
     if (this.#stop.signal.aborted) return Promise.reject(new BusClosedError("The bus is closed"));
@@ -133,7 +144,10 @@ export class ConnectionSupervisor {
     });
   }
 
-  /** Tries to connect now, or again at once if an attempt that runs finds no broker: it was just seen to take connections. Not if it has taken this one and ended it, or refused it. */
+  /**
+   * Tries to connect now, or again at once if an attempt that runs finds no broker: it was just seen to take
+   * connections. Not if it has taken this one and ended it, or refused it.
+   */
   hurry(): void {
     if (!this.#isSearching) return;
     this.#isHurried = true;

@@ -8,14 +8,17 @@ import { NOT_FOUND } from "./refusal.ts";
 const ANSWER_MS = 500;
 const CONNECTION_MS = 500;
 /**
- * RabbitMQ asks the process of a quorum queue. If that has not answered after 250 ms, RabbitMQ says that the queue has neither messages nor consumers
- * (`rabbit_quorum_queue:stat`, in 3.10 as in 4.x).
+ * RabbitMQ asks the process of a quorum queue. If that has not answered after 250 ms, RabbitMQ says that the queue has
+ * neither messages nor consumers (`rabbit_quorum_queue:stat`, in 3.10 as in 4.x).
  */
 const UNHEARD_MS = 250;
 /** After a connection was lost, others' are most likely back by then too: the longest backoff, and time to connect. */
 const SETTLING_MS = 5_000;
 
-/** A channel that stays open for questions: to open and close one for each costs the broker three times what the question does. */
+/**
+ * A channel that stays open for questions: to open and close one for each costs the broker three times what the
+ * question does.
+ */
 interface AskingChannel {
   readonly link: Link;
   readonly opening: Promise<Channel>;

@@ -39,8 +39,8 @@ export class NoHandshakeError extends Error {
 }
 
 /**
- * Opens one connection, or gives up at once when the signal aborts. The TCP connection and each answer of the handshake may take
- * `patienceMs`.
+ * Opens one connection, or gives up at once when the signal aborts. The TCP connection and each answer of the handshake
+ * may take `patienceMs`.
  * @throws {NoHandshakeError} if they take longer
  * @throws {Error} if the broker refuses, or cannot be reached; no error holds a secret
  */
@@ -83,8 +83,8 @@ function toLink(model: ChannelModel): Link {
 }
 
 /**
- * A channel of which no error ends the process, in the turn in which it opens, also if nobody waits for it any more. The answer that does not come says the same, and
- * whoever has to know listens as well.
+ * A channel of which no error ends the process, in the turn in which it opens, also if nobody waits for it any more.
+ * The answer that does not come says the same, and whoever has to know listens as well.
  */
 const listened = <C extends Channel>(channel: C): C => channel.on("error", () => {});
 
@@ -99,7 +99,10 @@ export class Link {
   readonly #reader: FrameReader;
   readonly #gone = new AbortController();
   #isBlocked = false;
-  /** Called when the broker blocks publishers for want of memory or disk, with its reason, and with undefined when it takes messages again. */
+  /**
+   * Called when the broker blocks publishers for want of memory or disk, with its reason, and with undefined when it
+   * takes messages again.
+   */
   onBlocked: ((reason: string | undefined) => void) | undefined;
 
   constructor(model: ChannelModel) {
@@ -150,8 +153,8 @@ export class Link {
   }
 
   /**
-   * Waits for the broker's answer to a method. A broker that owes one for RPC_DEADLINE_MS loses the connection, since nobody can know its state then.
-   * So the users of the connection start anew on another.
+   * Waits for the broker's answer to a method. A broker that owes one for RPC_DEADLINE_MS loses the connection, since
+   * nobody can know its state then. So the users of the connection start anew on another.
    * @throws {Error} if the answer does not come in time, or the connection is gone before
    */
   async answer<T>(method: string, answer: Promise<T>): Promise<T> {
@@ -163,7 +166,10 @@ export class Link {
     }
   }
 
-  /** Waits for an answer of the broker, no longer than the connection lives. @throws {NoAnswerError} if it does not come in time: then the connection stays */
+  /**
+   * Waits for an answer of the broker, no longer than the connection lives.
+   * @throws {NoAnswerError} if it does not come in time: then the connection stays
+   */
   answerWithin<T>(deadlineMs: number, what: string, answer: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const { signal } = this;

@@ -1,7 +1,10 @@
 import { SubscriptionTakenError } from "@rockbot/bus";
 import { AmqplibMismatchError } from "../wire/amqplib-internals.ts";
 
-/** The broker understands, and says no, or the library is another than this was written for: trying again at once is no use. */
+/**
+ * The broker understands, and says no, or the library is another than this was written for: trying again at once is no
+ * use.
+ */
 export function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof AmqplibMismatchError || error instanceof SubscriptionTakenError) return true;
@@ -10,7 +13,9 @@ export function isRefusal(error: unknown): boolean {
   return /ACCESS[-_]REFUSED|NOT[-_]ALLOWED|NOT[-_]FOUND/.test(error.message); // of the handshake there is only text
 }
 
-/** The broker has another consumer of the queue, and one of the two wants to be the only one. It has no code of its own. */
+/**
+ * The broker has another consumer of the queue, and one of the two wants to be the only one. It has no code of its own.
+ */
 export const isInUse = (error: unknown): boolean =>
   error instanceof Error &&
   (error as Error & { readonly code?: unknown }).code === ACCESS_REFUSED &&
@@ -27,7 +32,10 @@ export const RESOURCE_LOCKED = 405;
 /** access-refused, not-found, resource-locked, precondition-failed, not-allowed. */
 const refusals: ReadonlySet<number> = new Set([ACCESS_REFUSED, NOT_FOUND, RESOURCE_LOCKED, 406, NOT_ALLOWED]);
 
-/** The fault, in words; Node gives no message where it tried several addresses of a host, and OpenSSL's of a port without TLS says nothing to a person. */
+/**
+ * The fault, in words; Node gives no message where it tried several addresses of a host, and OpenSSL's of a port
+ * without TLS says nothing to a person.
+ */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
   if ((error as NodeJS.ErrnoException | undefined)?.code === "ERR_SSL_WRONG_VERSION_NUMBER")

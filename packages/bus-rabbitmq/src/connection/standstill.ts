@@ -1,11 +1,15 @@
-/** Cancels come so long after the broker goes on, at most: they lie behind their calls in the sockets of their callers. Measured: a few milliseconds. */
+/**
+ * Cancels come so long after the broker goes on, at most: they lie behind their calls in the sockets of their callers.
+ * Measured: a few milliseconds.
+ */
 const SETTLING_MS = 300;
 /** A connection that does not come back holds no message for longer. */
 const MAX_HOLD_MS = 2_000;
 
 /**
- * A broker that stood still with its sockets open. When it goes on it hands out the calls that lie in them, and those may be over: the time to live of a
- * message counts from when the broker has read it. Their cancels come right behind. So such calls wait a moment, in which a service hears of those cancels.
+ * A broker that stood still with its sockets open. When it goes on it hands out the calls that lie in them, and those
+ * may be over: the time to live of a message counts from when the broker has read it. Their cancels come right behind.
+ * So such calls wait a moment, in which a service hears of those cancels.
  */
 export class Standstill {
   #over: PromiseWithResolvers<void> | undefined;

@@ -10,8 +10,9 @@ import { Unacked } from "./unacked.ts";
 export type Verdict = "done" | "reject" | "again";
 
 /**
- * Handles a delivery, and calls `settle` once with its outcome, which is cheaper than a promise. It never does so before it has returned. Must not
- * throw. `isOurs` is that of the Delivery, `receivedAt` is on the clock of `performance.now()`.
+ * Handles a delivery, and calls `settle` once with its outcome, which is cheaper than a promise. It never does so
+ * before it has returned. Must not throw. `isOurs` is that of the Delivery, `receivedAt` is on the clock of
+ * `performance.now()`.
  */
 export type Handle = (
   message: IncomingMessage,
@@ -32,7 +33,9 @@ export interface ConsumerOptions {
   readonly handle: Handle;
   /** A message was dropped, as its headers cannot be read. */
   readonly onUnreadable: () => void;
-  /** The consumer has ended although nobody asked for it and its connection is up: its queue is gone, or its channel. */
+  /**
+   * The consumer has ended although nobody asked for it and its connection is up: its queue is gone, or its channel.
+   */
   readonly onInterrupted: (reason: string) => void;
 }
 
@@ -48,8 +51,8 @@ const ACKS_PER_PREFETCH = 8;
 const GOODBYE_MS = 1_000;
 
 /**
- * One consumer on one channel. It ends with its channel; acks for a channel that has ended are dropped, since the broker
- * delivers those messages again.
+ * One consumer on one channel. It ends with its channel; acks for a channel that has ended are dropped, since the
+ * broker delivers those messages again.
  */
 export class Consumer {
   readonly #link: Link;
@@ -157,8 +160,8 @@ export class Consumer {
     const { slots } = this.#options;
     const receivedAt = performance.now();
     this.#unacked.add(deliveryTag);
-    // A delivery that was on its way when the consumer was ended is handled if that can be at once. If it were given back, nobody could tell it
-    // from a delivery that was begun.
+    // A delivery that was on its way when the consumer was ended is handled if that can be at once. If it were given
+    // back, nobody could tell it from a delivery that was begun.
     if (slots.tryEnter()) {
       this.#start(message, receivedAt);
     } else if (this.#isStopping) {
@@ -178,8 +181,8 @@ export class Consumer {
   }
 
   /**
-   * Whether the broker still counts this consumer's deliveries as its own. A process that stood still learns last that it has lost its connection. One
-   * round trip at a time serves all who ask.
+   * Whether the broker still counts this consumer's deliveries as its own. A process that stood still learns last that
+   * it has lost its connection. One round trip at a time serves all who ask.
    */
   readonly #holds = (): Promise<boolean> => {
     this.#askedNext ??= this.#asked.then(() => {

@@ -3,7 +3,10 @@ import { ownVirtualHost } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { connectBus } from "../rabbitmq-bus.ts";
 
-/** Of 256 names, which each takes by lot: two of so many would take the same one in all runs but one of a thousand. Fewer come after those have gone. */
+/**
+ * Of 256 names, which each takes by lot: two of so many would take the same one in all runs but one of a thousand.
+ * Fewer come after those have gone.
+ */
 const ROUNDS = [60, 10];
 
 test("where senders are verified, no two subscriptions of a process share a queue for copies, also those that come after others have gone", {

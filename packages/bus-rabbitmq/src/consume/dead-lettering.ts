@@ -37,13 +37,19 @@ interface OnwardOptions {
 
 const DEAD_LETTER_TIMEOUT_MS = 10_000;
 const LAST_WORD_MS = 30_000;
-/** Bounds, in number and in bytes, for one sender's parked messages that nobody took in time. Each costs a copy that stays for days, and nothing to make. */
+/**
+ * Bounds, in number and in bytes, for one sender's parked messages that nobody took in time. Each costs a copy that
+ * stays for days, and nothing to make.
+ */
 const EXPIRED: readonly Omit<Charge, "key" | "cost">[] = [
   { amount: 1_000, perMs: 1_000_000 },
   { amount: 64 * 1024 * 1024, perMs: 1_000_000 },
 ];
 
-/** What becomes of the messages of a subscription that its handler has not settled: passed on, parked, or dropped and counted. */
+/**
+ * What becomes of the messages of a subscription that its handler has not settled: passed on, parked, or dropped and
+ * counted.
+ */
 export class DeadLettering {
   readonly #options: CheckedSubscribeOptions;
   readonly #publisher: Publisher;

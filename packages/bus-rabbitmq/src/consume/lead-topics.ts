@@ -11,10 +11,12 @@ export interface LeadTopicsOptions {
 }
 
 /**
- * Leads the topics of a service to one of its main queues while those of two releases are there. Each instance of a release consumes the queues of its own
- * version and of those before. So a retired queue with more consumers than the queue of now has instances of an earlier release, which take from no other:
- * it gets the topics then. Else the queue of now gets them. A roll-back is the same the other way round. The new binding is there before the old one goes: a
- * request in between comes to both queues, and is one call, as its claim says. What waits in a queue without topics its consumers take.
+ * Leads the topics of a service to one of its main queues while those of two releases are there. Each instance of a
+ * release consumes the queues of its own version and of those before. So a retired queue with more consumers than the
+ * queue of now has instances of an earlier release, which take from no other: it gets the topics then. Else the queue
+ * of now gets them. A roll-back is the same the other way round. The new binding is there before the old one goes: a
+ * request in between comes to both queues, and is one call, as its claim says. What waits in a queue without topics its
+ * consumers take.
  * @returns the queue that gets the topics; undefined if they stay where they lead
  * @throws {Error} if the broker refuses, or the connection is lost
  */

@@ -22,7 +22,8 @@ export const isPutBack = ({ fields, properties }: Readable, queue: string, user:
   fields.routingKey === queue && properties.userId === user && deathsOf(properties.headers).length === 0;
 
 /**
- * Whether the message came to a queue for dead letters from one of the service's own. The broker moved it, or the service itself published it.
+ * Whether the message came to a queue for dead letters from one of the service's own. The broker moved it, or the
+ * service itself published it.
  * @param user the user that the service publishes as
  * @param own the names of its queues
  */

@@ -24,7 +24,9 @@ export class QueueDepths {
     this.#inspect = inspect;
   }
 
-  /** At most five seconds old. A queue of which the broker says nothing is left out: an old number would look like news. */
+  /**
+   * At most five seconds old. A queue of which the broker says nothing is left out: an old number would look like news.
+   */
   read(): Promise<readonly QueueDepth[]> {
     const now = performance.now();
     if (now - this.#askedAt >= ASK_EVERY_MS) {

@@ -15,21 +15,28 @@ export interface ResultQueuesOptions {
   isOpen(queue: string): boolean;
   /** Consumes a queue that is not consumed yet, as its only consumer. @throws {Error} if it has another */
   consume(link: Link, queue: string): Promise<void>;
-  /** Ends the consumer of a queue that has no more messages, unless some are being handled. @returns whether it has ended */
+  /**
+   * Ends the consumer of a queue that has no more messages, unless some are being handled.
+   * @returns whether it has ended
+   */
   endIdle(queue: string): Promise<boolean>;
   /** Has the subscription attach once more. */
   lookAfter(link: Link): Promise<void>;
 }
 
-/** A successor looks so often whether the owner is gone, and so many times: for as long as the broker may keep a dead connection. */
+/**
+ * A successor looks so often whether the owner is gone, and so many times: for as long as the broker may keep a dead
+ * connection.
+ */
 const OWNER_LOOK_MS = 1_000;
 const OWNER_LOOKS = 20;
 
 /**
- * The place of a subscription of kind `result` among those of its name: it owns their queues, or is the successor of the one that does. The broker lets
- * one consumer have a queue, and keeps a dead one until it misses its heartbeats. Meanwhile that consumer gets messages for this process, and nobody can
- * end it. So the successor has a queue of its own, bound to the same topics. A process of the same name that lives costs nobody an answer either: each
- * message comes to both.
+ * The place of a subscription of kind `result` among those of its name: it owns their queues, or is the successor of
+ * the one that does. The broker lets one consumer have a queue, and keeps a dead one until it misses its heartbeats.
+ * Meanwhile that consumer gets messages for this process, and nobody can end it. So the successor has a queue of its
+ * own, bound to the same topics. A process of the same name that lives costs nobody an answer either: each message
+ * comes to both.
  */
 export class ResultQueues {
   readonly #options: ResultQueuesOptions;
@@ -94,7 +101,10 @@ export class ResultQueues {
     }
   }
 
-  /** The topics lead to the successor's queue once it is this one's: an owner takes such a queue over if nobody consumes it. */
+  /**
+   * The topics lead to the successor's queue once it is this one's: an owner takes such a queue over if nobody consumes
+   * it.
+   */
   async #succeed(link: Link): Promise<void> {
     const { subscription, topics, consume } = this.#options;
     try {
@@ -113,7 +123,10 @@ export class ResultQueues {
     }
   }
 
-  /** Takes what the queue of a successor has that is this owner itself, or is gone. The topics lead to the owner's queue already. */
+  /**
+   * Takes what the queue of a successor has that is this owner itself, or is gone. The topics lead to the owner's queue
+   * already.
+   */
   async #takeOver(link: Link): Promise<void> {
     const isMine = this.#options.isOpen(this.#next);
     if (!isMine && (await stateOf(link, this.#next))?.consumers !== 0) return;

@@ -21,7 +21,9 @@ export class Slots {
     return true;
   }
 
-  /** Calls `start` as soon as a place is free, which is taken then. It is for callers that got no place by `tryEnter`. */
+  /**
+   * Calls `start` as soon as a place is free, which is taken then. It is for callers that got no place by `tryEnter`.
+   */
   enterLater(start: () => void): ListEntry {
     return this.#queue.add(start);
   }

@@ -67,7 +67,10 @@ interface Station {
 
 /** The least wait before what the broker has refused is tried again: it takes a person to change that. */
 const REFUSED_MS = 5_000;
-/** Few enough that each is acknowledged at once. A message that is passed on, and kills the next consumer, must not come twice for want of that. */
+/**
+ * Few enough that each is acknowledged at once. A message that is passed on, and kills the next consumer, must not come
+ * twice for want of that.
+ */
 const DEAD_LETTERS_AT_ONCE = 8;
 /** A dead letter that cannot be passed on now is tried again after this long. */
 const AGAIN_AFTER_MS = 1_000;
@@ -75,12 +78,18 @@ const AGAIN_AFTER_MS = 1_000;
 const BLAME_MS = 5_000;
 /** The time that disposal waits for a subscription that is being made at that moment. */
 const ATTACHING_MS = 1_000;
-/** The broker prefers the consumer with the highest number: the process that began first. Processes of one microsecond get messages in turn. */
+/**
+ * The broker prefers the consumer with the highest number: the process that began first. Processes of one microsecond
+ * get messages in turn.
+ */
 const OLDEST_FIRST = -Math.round(performance.timeOrigin * 1_000);
 /** Once aborted, handlers have this long to end, so that what they have done is acknowledged. */
 const ABORTED_MS = 500;
 
-/** A subscription over all connections of its life: what it declares, what it consumes, and what becomes of each message. */
+/**
+ * A subscription over all connections of its life: what it declares, what it consumes, and what becomes of each
+ * message.
+ */
 export class Subscription {
   readonly #options: CheckedSubscribeOptions;
   readonly #handler: Handler;
@@ -138,7 +147,8 @@ export class Subscription {
       handle: (message, receivedAt, settle, isOurs) => void this.#first(message, receivedAt, settle, isOurs),
       consumer: undefined,
     };
-    // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs nothing.
+    // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs
+    // nothing.
     const mains = [...this.#mains.slice(1).map((queue): Station => ({ ...main, queue: () => queue })), main];
     if (kind === "service") this.#observed.push(observeDepths(name, () => depths.read()));
     if (isFurther) {
@@ -191,7 +201,10 @@ export class Subscription {
     return this.#trouble;
   }
 
-  /** Declares and consumes on a connection what is not yet consumed there. @throws {Error} if the broker refuses, or the connection is lost */
+  /**
+   * Declares and consumes on a connection what is not yet consumed there.
+   * @throws {Error} if the broker refuses, or the connection is lost
+   */
   attach(link: Link): Promise<void> {
     const attached = this.#attaching.then(() => this.#attach(link));
     this.#attaching = attached.catch(() => {});
@@ -203,7 +216,10 @@ export class Subscription {
     return this.#stations.every((station) => station.consumer?.isOpen || !this.#present.includes(station.queue()));
   }
 
-  /** As `attach`, but what the broker refuses is tried again later, and does not concern others. @throws {Error} if the connection is lost */
+  /**
+   * As `attach`, but what the broker refuses is tried again later, and does not concern others.
+   * @throws {Error} if the connection is lost
+   */
   async restore(link: Link): Promise<void> {
     try {
       await this.attach(link);
@@ -214,12 +230,18 @@ export class Subscription {
     }
   }
 
-  /** Declares again what may have been deleted, as `restore` does, unless that is being tried already. @throws {Error} if the connection is lost */
+  /**
+   * Declares again what may have been deleted, as `restore` does, unless that is being tried already.
+   * @throws {Error} if the connection is lost
+   */
   async lookAfter(link: Link): Promise<void> {
     if (this.#repairing !== link) await this.restore(link);
   }
 
-  /** As the disposal of Bus.subscribe promises; takes its drain time, or `limitMs` if that is less, and little more. Idempotent. */
+  /**
+   * As the disposal of Bus.subscribe promises; takes its drain time, or `limitMs` if that is less, and little more.
+   * Idempotent.
+   */
   dispose(limitMs = Number.POSITIVE_INFINITY): Promise<void> {
     this.#disposed ??= this.#dispose(Math.min(this.#options.drainMs, limitMs));
     return this.#disposed;
@@ -317,7 +339,10 @@ export class Subscription {
     return this.#stations.map(({ queue }) => queue()).filter((queue) => !absent.includes(queue));
   }
 
-  /** Attaches again on the same connection, until it succeeds or the connection is lost: then the next one is attached to anyway. */
+  /**
+   * Attaches again on the same connection, until it succeeds or the connection is lost: then the next one is attached
+   * to anyway.
+   */
   async #repair(link: Link, firstWaitMs: number): Promise<void> {
     if (this.#repairing === link) return;
     this.#repairing = link;
@@ -468,7 +493,10 @@ export class Subscription {
     return this.#lastTry(message, envelope, receivedAt, triedSince);
   }
 
-  /** A message that has died in the main queue: its time was over before anybody took it, or consumers have died over it. */
+  /**
+   * A message that has died in the main queue: its time was over before anybody took it, or consumers have died over
+   * it.
+   */
   #sort(message: IncomingMessage): Promise<Verdict> {
     return this.#handling(async () => {
       const dead = readDeadLetter(message, this.#mains);
@@ -484,7 +512,9 @@ export class Subscription {
     });
   }
 
-  /** A message that consumers have died over. It is tried alone: nobody else is to die with it, nor be blamed for it. */
+  /**
+   * A message that consumers have died over. It is tried alone: nobody else is to die with it, nor be blamed for it.
+   */
   #retry(message: IncomingMessage, receivedAt: number): Promise<Verdict> {
     return this.#handling(async () => {
       const { envelope } = readDeadLetter(message, this.#mains);

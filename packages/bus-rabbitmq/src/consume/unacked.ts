@@ -11,14 +11,17 @@ export interface UnackedOptions {
 
 /** Finished deliveries are acknowledged after this long at the latest, however few there are. */
 const WITHIN_MS = 10;
-/** After so long without an ack the next is not waited with: few are to come, and a timer would wake the process for it. */
+/**
+ * After so long without an ack the next is not waited with: few are to come, and a timer would wake the process for it.
+ */
 const QUIET_MS = 100;
 
 /**
- * The deliveries of a channel that the broker waits for. Those finished are acknowledged together, once there is a batch of them or the first has
- * waited for WITHIN_MS. After a pause that happens at the end of the turn. The oldest ones without a gap get one `multiple` ack, and each of the rest
- * its own. An ack is a write here and an entry in the log of a quorum queue there. So each on its own costs as much as a message. If the channel
- * ends, deliveries that were finished and not acknowledged come again.
+ * The deliveries of a channel that the broker waits for. Those finished are acknowledged together, once there is a
+ * batch of them or the first has waited for WITHIN_MS. After a pause that happens at the end of the turn. The oldest
+ * ones without a gap get one `multiple` ack, and each of the rest its own. An ack is a write here and an entry in the
+ * log of a quorum queue there. So each on its own costs as much as a message. If the channel ends, deliveries that were
+ * finished and not acknowledged come again.
  */
 export class Unacked {
   readonly #acknowledge: Acknowledge;

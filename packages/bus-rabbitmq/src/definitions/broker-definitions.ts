@@ -62,16 +62,24 @@ export interface DefinedPolicy {
 /** The tag of users that are RockBot's to change and to delete. It grants nothing. */
 export const OWNED_TAG = "rockbot";
 
-/** Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers hear that the queue is full. */
+/**
+ * Live queues are bounded, so that a consumer that is away cannot fill the broker: publishers hear that the queue is
+ * full.
+ */
 const MAX_REQUESTS = 50_000;
 const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
 /** Of what waits in one queue: a consumer that is there has its messages at once. */
 const MAX_RESULT_BYTES = 32 * 1024 * 1024;
 /** No more than one of the largest messages. */
 const MAX_COPY_BYTES = 16 * 1024 * 1024;
-/** Messages that nobody takes from a copy's queue for so long are of no use, and a queue without consumers is nobody's. */
+/**
+ * Messages that nobody takes from a copy's queue for so long are of no use, and a queue without consumers is nobody's.
+ */
 const COPY_MS = 60_000;
-/** A process has two connections, and a few dozen channels: room for many instances, and an end to what one user can take up. */
+/**
+ * A process has two connections, and a few dozen channels: room for many instances, and an end to what one user can
+ * take up.
+ */
 const MAX_CONNECTIONS = 256;
 const MAX_CHANNELS = 8_192;
 
@@ -79,9 +87,9 @@ const MAX_CHANNELS = 8_192;
 const SERVICES = "^rockbot\\.(?!result\\.|copy\\.).+\\.v[0-9]+";
 
 /**
- * The definitions for `rabbitmqctl import_definitions`, or for `load_definitions` at the start of RabbitMQ, versions 3.10 to 4. They hold the
- * virtual host, the exchanges, the users with their rights, and the bounds of their queues. They do not hold the largest message size: that
- * is `max_message_size` in rabbitmq.conf.
+ * The definitions for `rabbitmqctl import_definitions`, or for `load_definitions` at the start of RabbitMQ, versions
+ * 3.10 to 4. They hold the virtual host, the exchanges, the users with their rights, and the bounds of their queues.
+ * They do not hold the largest message size: that is `max_message_size` in rabbitmq.conf.
  * @throws {RangeError} if a user has no password
  */
 export function brokerDefinitions(

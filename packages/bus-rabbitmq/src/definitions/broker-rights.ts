@@ -14,7 +14,10 @@ import {
   spareQueueName,
 } from "../queue-plan.ts";
 
-/** The rights of one user at RabbitMQ. They are regular expressions over names of queues and exchanges, and over keys of topic exchanges. */
+/**
+ * The rights of one user at RabbitMQ. They are regular expressions over names of queues and exchanges, and over keys of
+ * topic exchanges.
+ */
 export interface BrokerRights extends Access {
   readonly user: string;
   /** To create and delete. */
@@ -33,8 +36,8 @@ export interface Access {
 const BROKER_NAMED = "amq.gen-*";
 
 /**
- * The rights that let the user do on the bus what the policy allows, and nothing else. Names are taken literally. RabbitMQ's own `{username}`
- * puts the name into the expression as it is, so that a user `.+` would match everybody.
+ * The rights that let the user do on the bus what the policy allows, and nothing else. Names are taken literally.
+ * RabbitMQ's own `{username}` puts the name into the expression as it is, so that a user `.+` would match everybody.
  */
 export function brokerRights({ user, isLegacy, serves, results, operates, publishes, hears }: BusRights): BrokerRights {
   const parts = serves.flatMap((service) => [

@@ -39,8 +39,9 @@ const REFUSED_MS = 15_000;
 const MAX_ROUNDS = 4;
 
 /**
- * Brings a running RabbitMQ, versions 3.10 to 4, to what `brokerDefinitions` defines for these users. RockBot's users that are no longer among
- * them lose their rights. It reads first, changes what differs, and looks again. So a second run changes nothing.
+ * Brings a running RabbitMQ, versions 3.10 to 4, to what `brokerDefinitions` defines for these users. RockBot's users
+ * that are no longer among them lose their rights. It reads first, changes what differs, and looks again. So a second
+ * run changes nothing.
  * @returns the number of changes
  * @throws {RangeError} if the address cannot be read, or a user has no password
  * @throws {ApplyRightsError}
@@ -81,7 +82,11 @@ export async function applyRights(users: readonly BusRights[], options: ApplyRig
   }
 }
 
-/** One look, and the changes that follow from it. @returns their number @throws {ApplyRightsError} with every fault, after all that could be done */
+/**
+ * One look, and the changes that follow from it.
+ * @returns their number
+ * @throws {ApplyRightsError} with every fault, after all that could be done
+ */
 async function applyOnce(
   api: ManagementApi,
   wanted: BrokerDefinitions,

@@ -14,9 +14,9 @@ export interface Plan {
 const path = (...parts: readonly string[]): string => parts.map(encodeURIComponent).join("/");
 
 /**
- * Compares. Rights are taken away before others are given. The topics of a user come before its permissions: as long as RabbitMQ knows no
- * topics for a user, all are allowed. Only users with RockBot's tag lose rights, or are deleted; one with rights in another virtual host, too,
- * stays there.
+ * Compares. Rights are taken away before others are given. The topics of a user come before its permissions: as long as
+ * RabbitMQ knows no topics for a user, all are allowed. Only users with RockBot's tag lose rights, or are deleted; one
+ * with rights in another virtual host, too, stays there.
  */
 export function planChanges(
   state: BrokerState,

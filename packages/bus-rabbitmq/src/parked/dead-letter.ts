@@ -5,8 +5,8 @@ import type { MessageProperties } from "../wire/frames.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 
 /**
- * Our own notes on a message that has died. Not `rb-`: they are no headers of the envelope, and a message that is played
- * again must not carry them.
+ * Our own notes on a message that has died. Not `rb-`: they are no headers of the envelope, and a message that is
+ * played again must not carry them.
  */
 const Note = {
   Reason: "x-rockbot-death-reason",
@@ -38,15 +38,18 @@ export interface DeadLetter {
   readonly isExpired: boolean;
 }
 
-/** Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queues, of all versions, are `mains`, or back there. */
+/**
+ * Reads a message that has come to the retry queue, the dlq or the parked ones of the service whose main queues, of all
+ * versions, are `mains`, or back there.
+ */
 export function readDeadLetter({ fields, properties, content }: Readable, mains: readonly string[]): DeadLetter {
   const headers: Record<string, unknown> = properties.headers ?? {};
   const first = deathsOf(headers).find((death) => mains.includes(String(death["queue"])));
   const keys = first?.["routing-keys"];
   const sentTo = Array.isArray(keys) ? text(keys[0]) : undefined;
   if (first === undefined || (sentTo !== undefined && mains.includes(sentTo))) {
-    // We took it off the main queue ourselves, and may have put it back there. A message that the broker moves from there says so, and what key it
-    // was sent with. Only with a topic as its key may a sender have written our notes.
+    // We took it off the main queue ourselves, and may have put it back there. A message that the broker moves from
+    // there says so, and what key it was sent with. Only with a topic as its key may a sender have written our notes.
     const envelope = fromWire(text(headers[Note.Topic]) ?? fields.routingKey, properties, content);
     const reason = text(headers[Note.Reason]);
     const message = text(headers[Note.Message]);
@@ -89,7 +92,10 @@ export function readParked(message: Readable, service: string): ParkedMessage {
   };
 }
 
-/** The properties under which a dead message goes on, to the dlq, to the parked ones, or back. @param diedAt in milliseconds since the epoch */
+/**
+ * The properties under which a dead message goes on, to the dlq, to the parked ones, or back.
+ * @param diedAt in milliseconds since the epoch
+ */
 export function deadLetterProperties(
   message: Pick<IncomingMessage, "properties">,
   { topic, messageId, ttlMs, userId }: Envelope,

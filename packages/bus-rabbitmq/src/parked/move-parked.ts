@@ -17,8 +17,8 @@ export interface MoveParkedOptions {
 const PUBLISH_TIMEOUT_MS = 10_000;
 
 /**
- * Moves parked messages from an earlier queue to that of now, one after the other, and deletes the queue once it is empty. Nobody waits for it: while
- * the queue does not answer, as its node is down, nothing is moved. Never rejects.
+ * Moves parked messages from an earlier queue to that of now, one after the other, and deletes the queue once it is
+ * empty. Nobody waits for it: while the queue does not answer, as its node is down, nothing is moved. Never rejects.
  */
 export async function moveParked(
   link: Link,

@@ -11,8 +11,9 @@ const GIVEN_BACK_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 /**
- * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and messages that are not removed stay unacknowledged until
- * that channel is closed. Then the broker puts all of them back where they were, as it does when we die.
+ * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and messages that are not
+ * removed stay unacknowledged until that channel is closed. Then the broker puts all of them back where they were, as
+ * it does when we die.
  */
 export async function visitParked(
   link: Link,
@@ -55,14 +56,18 @@ export async function visitParked(
       return undefined;
     throw error;
   } finally {
-    // Waited for: the next visit is to find the messages that were given back. Fails if the broker has closed the channel already.
+    // Waited for: the next visit is to find the messages that were given back. Fails if the broker has closed the
+    // channel already.
     await link.answer("channel.close", (async () => channel.close())()).catch(() => {});
     await untilThere(link, queue, kept);
   }
   return shown;
 }
 
-/** A quorum queue has back what a channel held a moment after that is closed; it may be less, if somebody else removes some meanwhile. */
+/**
+ * A quorum queue has back what a channel held a moment after that is closed; it may be less, if somebody else removes
+ * some meanwhile.
+ */
 async function untilThere(link: Link, queue: string, count: number): Promise<void> {
   const end = performance.now() + GIVEN_BACK_MS;
   while (count > 0 && !link.signal.aborted && performance.now() < end) {

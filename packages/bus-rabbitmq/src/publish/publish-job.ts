@@ -27,7 +27,10 @@ export interface JobKeeper {
   ended(job: PublishJob): void;
 }
 
-/** A message that is being published: until its sender knows how that ended, and on until the broker has spoken about it. */
+/**
+ * A message that is being published: until its sender knows how that ended, and on until the broker has spoken about
+ * it.
+ */
 export class PublishJob implements OutgoingMessage {
   readonly exchange: string;
   readonly routingKey: string;

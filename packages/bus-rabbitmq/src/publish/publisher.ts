@@ -46,8 +46,8 @@ const OFFER_EVERY_MS = 250;
 const LOOKS_PER_SILENCE = 8;
 
 /**
- * Publishes with confirms over a connection of its own: what a blocked connection stalls must not be acks. Keeps the order,
- * bounds what is unconfirmed, and publishes again what was not confirmed when a connection was lost.
+ * Publishes with confirms over a connection of its own: what a blocked connection stalls must not be acks. Keeps the
+ * order, bounds what is unconfirmed, and publishes again what was not confirmed when a connection was lost.
  */
 export class Publisher {
   readonly #supervisor: ConnectionSupervisor;
@@ -305,7 +305,10 @@ export class Publisher {
     );
   }
 
-  /** Ends a connection on which confirms are due and nothing comes, for as long as confirms are due: the peer is gone, whatever TCP says. */
+  /**
+   * Ends a connection on which confirms are due and nothing comes, for as long as confirms are due: the peer is gone,
+   * whatever TCP says.
+   */
   #watchForSilence(link: Link): void {
     const { clock } = link;
     let { activity } = link;

@@ -1,8 +1,8 @@
 import { TagWindow } from "../wire/tag-window.ts";
 
 /**
- * The messages of one channel that the broker has not spoken about yet, in the order of publishing. It counts them, and so do
- * we: the first is number 1.
+ * The messages of one channel that the broker has not spoken about yet, in the order of publishing. It counts them, and
+ * so do we: the first is number 1.
  */
 export class Unconfirmed<Message extends { readonly body: Uint8Array }> {
   readonly #messages = new TagWindow<Message>();

@@ -3,11 +3,12 @@ import type { Channel, ChannelModel } from "amqplib";
 import type { IncomingProperties } from "./read-frames.ts";
 
 /**
- * The parts that amqplib has and does not offer. Its socket: without it no watchdog can tell a silent peer, nor end the connection to one. The
- * numbers of its channels, the negotiated frame size and the place where it reads: with them we write and read messages past its codec. Their frames
- * are publishes and confirms, deliveries and acks. Its codec took longer over a message than everything else together. Rare methods (handshake,
- * topology, closing) stay with amqplib. Its version is pinned; each of these is looked for on each connection, so that another version fails at the
- * start, in words.
+ * The parts that amqplib has and does not offer. Its socket: without it no watchdog can tell a silent peer, nor end the
+ * connection to one. The numbers of its channels, the negotiated frame size and the place where it reads: with them we
+ * write and read messages past its codec. Their frames are publishes and confirms, deliveries and acks. Its codec took
+ * longer over a message than everything else together. Rare methods (handshake, topology, closing) stay with amqplib.
+ * Its version is pinned; each of these is looked for on each connection, so that another version fails at the start, in
+ * words.
  */
 export function internalsOf(model: ChannelModel): { readonly socket: Socket; readonly frameMax: number } {
   const { stream: socket, frameMax } = model.connection as unknown as {
@@ -28,7 +29,10 @@ export function numberOf(channel: Channel): number {
 
 /** How amqplib reads. */
 export interface AmqplibReading {
-  /** Has its frames read by `next` from now on, which gives them decoded, or false. @returns what has come and is not read yet */
+  /**
+   * Has its frames read by `next` from now on, which gives them decoded, or false.
+   * @returns what has come and is not read yet
+   */
   takeOver(next: () => unknown): Buffer;
   /** @returns what has come since, null if nothing has */
   read(): Buffer | null;

@@ -10,9 +10,15 @@ import {
 /** The events of one channel. None of these may throw. */
 export interface ChannelListener {
   readonly onMessage?: ((message: IncomingMessage) => void) | undefined;
-  /** A message has come whose headers nobody can read. That must not end the connection: the message would come again on the next. */
+  /**
+   * A message has come whose headers nobody can read. That must not end the connection: the message would come again on
+   * the next.
+   */
   readonly onUnreadable?: ((deliveryTag: number) => void) | undefined;
-  /** The broker's word on a message, and on all before it if `isMultiple`: that it has taken it, or that a queue is full. */
+  /**
+   * The broker's word on a message, and on all before it if `isMultiple`: that it has taken it, or that a queue is
+   * full.
+   */
   readonly onVerdict?: ((tag: number, isMultiple: boolean, isTaken: boolean) => void) | undefined;
 }
 
@@ -31,8 +37,9 @@ const FRAME_OVERHEAD = 8;
 const FRAME_END = 0xce;
 
 /**
- * Reads the frames of a connection in amqplib's place. It reads deliveries and confirms of the channels that somebody listens to, at a third of
- * amqplib's cost. Any other frame is handed on to amqplib. A frame that cannot be read ends the connection, as it does there.
+ * Reads the frames of a connection in amqplib's place. It reads deliveries and confirms of the channels that somebody
+ * listens to, at a third of amqplib's cost. Any other frame is handed on to amqplib. A frame that cannot be read ends
+ * the connection, as it does there.
  */
 export class FrameReader {
   readonly #amqplib: AmqplibReading;
@@ -132,7 +139,10 @@ export class FrameReader {
     if (listening.missing === 0) finish(listening, Buffer.alloc(0));
   }
 
-  /** Headers that are tables, times and the like are rare: those of dead letters. @returns undefined if their sender nested them too deep to be read */
+  /**
+   * Headers that are tables, times and the like are rare: those of dead letters.
+   * @returns undefined if their sender nested them too deep to be read
+   */
   #decode(start: number, end: number): IncomingProperties | undefined {
     try {
       return this.#amqplib.decode(this.#bytes.subarray(start, end)).fields;

@@ -1,6 +1,7 @@
 /**
- * The frames of AMQP 0-9-1 that each message needs, written into a buffer at an offset. Each function returns the offset behind the bytes that it has
- * written. The caller of one has seen to the room: `headRoom`, ACK_BYTES or FRAME_OVERHEAD.
+ * The frames of AMQP 0-9-1 that each message needs, written into a buffer at an offset. Each function returns the
+ * offset behind the bytes that it has written. The caller of one has seen to the room: `headRoom`, ACK_BYTES or
+ * FRAME_OVERHEAD.
  * @see https://www.rabbitmq.com/resources/specs/amqp0-9-1.pdf sections 2.3.5 and 4.2
  */
 
@@ -40,7 +41,9 @@ const FrameType = { Method: 1, Header: 2, Body: 3 } as const;
 const BASIC = 60;
 const BasicMethod = { Publish: 40, Ack: 80, Nack: 120 } as const;
 
-/** Bytes that suffice for the first two frames of any message: no character of a string takes more than three in UTF-8. */
+/**
+ * Bytes that suffice for the first two frames of any message: no character of a string takes more than three in UTF-8.
+ */
 export function headRoom({ exchange, routingKey, properties }: OutgoingMessage): number {
   const { contentType, contentEncoding, headers, correlationId, replyTo, messageId, type, userId } = properties;
   let characters =

@@ -10,7 +10,10 @@ import { Outbox } from "./outbox.ts";
 
 const url = await sharedAmqpUrl();
 
-/** A channel with a queue of its own, and an outbox for its connection: what one writes, the broker takes and amqplib reads. */
+/**
+ * A channel with a queue of its own, and an outbox for its connection: what one writes, the broker takes and amqplib
+ * reads.
+ */
 async function open({ frameMax = 0 } = {}) {
   const connection = await connect(`${url}?frameMax=${frameMax}`);
   const { socket, frameMax: negotiated } = internalsOf(connection);

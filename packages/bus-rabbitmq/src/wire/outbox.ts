@@ -17,9 +17,9 @@ const CHUNK_BYTES = 64 * 1024;
 const COPIED_BYTES = 8 * 1024;
 
 /**
- * The frames of messages on one connection, of all its channels. They are written to the socket once for each turn of the event loop. A system call
- * costs as much as all other work for a small message. It writes past amqplib, whose own frames (of the same channels, too) go to the socket in a
- * later turn. So call `flush` before amqplib closes something.
+ * The frames of messages on one connection, of all its channels. They are written to the socket once for each turn of
+ * the event loop. A system call costs as much as all other work for a small message. It writes past amqplib, whose own
+ * frames (of the same channels, too) go to the socket in a later turn. So call `flush` before amqplib closes something.
  *
  * Its writers bound it: a publisher by its unconfirmed messages, a consumer by its prefetch.
  */
@@ -41,7 +41,10 @@ export class Outbox {
     this.#maxBodyBytes = frameMax - FRAME_OVERHEAD;
   }
 
-  /** The body must not change until the broker has confirmed. @throws {RangeError} if a property cannot be carried: then nothing is written */
+  /**
+   * The body must not change until the broker has confirmed.
+   * @throws {RangeError} if a property cannot be carried: then nothing is written
+   */
   publish(channel: number, message: OutgoingMessage): void {
     this.#makeRoom(headRoom(message));
     const headEnd = writeHead(this.#chunk, this.#end, channel, message);

@@ -1,4 +1,7 @@
-/** Reads from frames of AMQP 0-9-1 what each message has. Offsets are checked: a frame that lies about its length throws. */
+/**
+ * Reads from frames of AMQP 0-9-1 what each message has. Offsets are checked: a frame that lies about its length
+ * throws.
+ */
 
 /** A message as it came. */
 export interface IncomingMessage {

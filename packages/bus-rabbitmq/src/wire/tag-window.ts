@@ -1,6 +1,7 @@
 /**
- * The entries that a channel counts, by their tags, from the oldest that is still there on. Tags follow one another, so it is a list. A Map would
- * make its table anew after every few that have gone, and pass over all of them whenever its front is asked for.
+ * The entries that a channel counts, by their tags, from the oldest that is still there on. Tags follow one another, so
+ * it is a list. A Map would make its table anew after every few that have gone, and pass over all of them whenever its
+ * front is asked for.
  */
 export class TagWindow<Value> implements Iterable<Value> {
   /** A deleted entry leaves a gap. */

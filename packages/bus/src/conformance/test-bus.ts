@@ -15,8 +15,8 @@ export interface TestBusOptions {
 }
 
 /**
- * The promises of every bus, as tests. `create` connects anew each time. Tests use names of their own, so that they do not meet on a broker
- * they share. The test file of an adapter is one call of this function.
+ * The promises of every bus, as tests. `create` connects anew each time. Tests use names of their own, so that they do
+ * not meet on a broker they share. The test file of an adapter is one call of this function.
  */
 export function testBus(name: string, create: () => Promise<Bus>, { isDurable }: TestBusOptions): void {
   describe(name, () => {

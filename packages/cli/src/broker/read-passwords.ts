@@ -9,8 +9,8 @@ const MIN_LENGTH = 8;
 export const passwordVariable = (user: string): string => `ROCKBOT_PASSWORD_${user.replaceAll("-", "_").toUpperCase()}`;
 
 /**
- * The passwords of users: each from the file of its name in `folder` if there is one, else from its variable, or from the file that the variable
- * with `_FILE` at its end names.
+ * The passwords of users: each from the file of its name in `folder` if there is one, else from its variable, or from
+ * the file that the variable with `_FILE` at its end names.
  * @throws {UsageError} that names every user without one at once, and shows no password
  */
 export async function readPasswords(

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 type Env = Readonly<Record<string, string | undefined>>;
 
 /**
- * A variable's text, or that of the file which the variable with `_FILE` at its end names, without its last line break. Where both are set, or the
- * file cannot be read, it adds a fault that shows no value.
+ * A variable's text, or that of the file which the variable with `_FILE` at its end names, without its last line break.
+ * Where both are set, or the file cannot be read, it adds a fault that shows no value.
  */
 export async function readVariable(variable: string, env: Env, faults: string[]): Promise<string | undefined> {
   const [text, file] = [env[variable] || undefined, env[`${variable}_FILE`] || undefined];

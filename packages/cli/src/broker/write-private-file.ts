@@ -6,8 +6,8 @@ import { CommandError } from "../command-error.ts";
 const OTHERS = 0o077;
 
 /**
- * Writes a file that only its owner can read, all of it or nothing. One that is there is replaced, unless others can read it:
- * then somebody means it to be read.
+ * Writes a file that only its owner can read, all of it or nothing. One that is there is replaced, unless others can
+ * read it: then somebody means it to be read.
  * @throws {CommandError} if there is such a file, or it cannot be written
  */
 export async function writePrivateFile(path: string, text: string): Promise<void> {

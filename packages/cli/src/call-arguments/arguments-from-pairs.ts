@@ -4,8 +4,9 @@ import { propertiesOf, resolved, type Schema } from "./schema.ts";
 import { typedValue } from "./typed-value.ts";
 
 /**
- * The arguments of a tool from `key=value` words, typed by the tool's schema; without one every text stays text. A dotted key names a property of an
- * object, unless the schema has a property of that very name. All faults go to `faults`.
+ * The arguments of a tool from `key=value` words, typed by the tool's schema; without one every text stays text. A
+ * dotted key names a property of an object, unless the schema has a property of that very name. All faults go to
+ * `faults`.
  */
 export function argumentsFromPairs(
   pairs: readonly ArgumentPair[],

@@ -1,7 +1,10 @@
 import { parseArguments } from "@rockbot/contracts";
 import { readTextFile } from "./read-text-file.ts";
 
-/** One argument of a tool as the command line has it: its text, the value of raw JSON, or nothing if its value has a fault that is told already. */
+/**
+ * One argument of a tool as the command line has it: its text, the value of raw JSON, or nothing if its value has a
+ * fault that is told already.
+ */
 export interface ArgumentPair {
   readonly key: string;
   readonly given: { readonly text: string } | { readonly json: unknown } | undefined;

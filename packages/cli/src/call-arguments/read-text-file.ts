@@ -7,8 +7,8 @@ const WAIT_MS = 10_000;
 const POLL_MS = 10;
 
 /**
- * The text of a file, or what is wrong with it, to stand behind its name. Reads at most one byte more than arguments may have, also of a device
- * that never ends. A pipe, such as `<(command)`, is read to its end and waited for.
+ * The text of a file, or what is wrong with it, to stand behind its name. Reads at most one byte more than arguments
+ * may have, also of a device that never ends. A pipe, such as `<(command)`, is read to its end and waited for.
  */
 export async function readTextFile(
   path: string,

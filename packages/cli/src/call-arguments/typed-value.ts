@@ -16,8 +16,8 @@ const words: Readonly<Record<string, string>> = {
 };
 
 /**
- * The texts given for `key` as a value of its schema: one text, or the items of an array. A text that can mean values of several types is refused
- * in words, and so is one that means none.
+ * The texts given for `key` as a value of its schema: one text, or the items of an array. A text that can mean values
+ * of several types is refused in words, and so is one that means none.
  */
 export function typedValue(
   key: string,

@@ -2,7 +2,10 @@ import { PassThrough } from "node:stream";
 import { expect, test } from "vitest";
 import { converse } from "./converse.ts";
 
-/** A conversation at a terminal of this test: keys go in, what is said is noted, and each turn lasts until it is cancelled or answered. */
+/**
+ * A conversation at a terminal of this test: keys go in, what is said is noted, and each turn lasts until it is
+ * cancelled or answered.
+ */
 function talk() {
   const keys = new PassThrough();
   const shown = new PassThrough();

@@ -13,7 +13,8 @@ const PASTE_MS = 30;
 const PROMPT = "> ";
 
 /**
- * Asks for messages at a terminal and hands each to `say`, one after the other, until Ctrl-D, which aborts what runs. Ctrl-C aborts what runs, too; once more, and it ends.
+ * Asks for messages at a terminal and hands each to `say`, one after the other, until Ctrl-D, which aborts what runs.
+ * Ctrl-C aborts what runs, too; once more, and it ends.
  * @throws {Interrupted} if it ended by Ctrl-C
  */
 export async function converse(

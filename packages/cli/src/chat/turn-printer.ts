@@ -28,7 +28,9 @@ export function jsonPrinter({ out }: PrinterStreams): TurnPrinter {
   };
 }
 
-/** The text as the model writes it, at a terminal, with a line for each tool that has run; elsewhere the answer alone. */
+/**
+ * The text as the model writes it, at a terminal, with a line for each tool that has run; elsewhere the answer alone.
+ */
 export function textPrinter({ out, err }: PrinterStreams): TurnPrinter {
   const progress = showProgress(err);
   const answered = new AnswerText();

@@ -21,7 +21,10 @@ export interface BrokerClientOptions {
 /** How long a bridge that runs has to tell its index. */
 const INDEX_MS = 2_000;
 
-/** Calls the services behind a broker. The result queue is this command's own and ends with it. A call that the policy does not allow is not sent. */
+/**
+ * Calls the services behind a broker. The result queue is this command's own and ends with it. A call that the policy
+ * does not allow is not sent.
+ */
 export async function openBrokerClient(
   url: string,
   { tool, policyFile, requested, onBehalfOf }: BrokerClientOptions,

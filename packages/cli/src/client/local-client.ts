@@ -65,7 +65,8 @@ interface LocalService {
 }
 
 /**
- * The services that serve tools and have the settings that they need. Of one tool its owners do, also one that lacks its settings, which says so.
+ * The services that serve tools and have the settings that they need. Of one tool its owners do, also one that lacks
+ * its settings, which says so.
  * @throws {ConfigError}
  */
 async function mayHave(tool: string | undefined, options: LocalSettings): Promise<readonly LocalService[]> {

@@ -4,7 +4,10 @@ import { busServices, type RunningService } from "@rockbot/services";
 /** Tools that are not offered, and what is missing for them. */
 export type OffTool = NonNullable<RunningService["off"]>[number];
 
-/** The tools that running services leave out, and those of services that lack the setting they need. @param running by their names */
+/**
+ * The tools that running services leave out, and those of services that lack the setting they need.
+ * @param running by their names
+ */
 export function offTools(running: ReadonlyMap<string, RunningService>): readonly OffTool[] {
   const lacking = busServices.filter(({ name, needs }) => needs !== undefined && !running.has(name));
   return [

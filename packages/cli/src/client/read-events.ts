@@ -7,7 +7,10 @@ export interface ServerEvent {
 /** A result is at most 8 MiB, its JSON text somewhat more. */
 const MAX_EVENT_CHARS = 32 * 1024 * 1024;
 
-/** The events in a body, as they come. Comments and fields other than `event` and `data` are passed over. @throws {RangeError} if an event is too large */
+/**
+ * The events in a body, as they come. Comments and fields other than `event` and `data` are passed over.
+ * @throws {RangeError} if an event is too large
+ */
 export async function* readEvents(body: AsyncIterable<Uint8Array>): AsyncGenerator<ServerEvent> {
   const decoder = new TextDecoder();
   let parts: string[] = [];

@@ -27,7 +27,9 @@ interface ToolList {
   readonly unusable?: Readonly<Record<string, string>>;
 }
 
-/** Calls through the socket of a running `rockbot up`, in the gateway's protocol. Closing the connection cancels a call. */
+/**
+ * Calls through the socket of a running `rockbot up`, in the gateway's protocol. Closing the connection cancels a call.
+ */
 export function openSocketClient(socketPath: string): ToolClient {
   const dispatcher = new Agent({
     connect: { socketPath, timeout: CONNECT_MS },

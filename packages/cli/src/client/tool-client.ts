@@ -17,7 +17,8 @@ export interface ToolClient extends AsyncDisposable {
   /** Calls `listener` when tools have come or gone, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /**
-   * The steps of a session of the agent, until the signal aborts. Those of a turn that has not begun yet are among them. Resolves once it listens.
+   * The steps of a session of the agent, until the signal aborts. Those of a turn that has not begun yet are among
+   * them. Resolves once it listens.
    * @throws {ToolError} if the session cannot be followed
    */
   follow(sessionId: string, turnId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>>;

@@ -52,7 +52,10 @@ interface Shell {
   readonly running: Finding | undefined;
 }
 
-/** What would run with the settings of this shell. Of services that run behind a broker it says only what is well: their settings are theirs. */
+/**
+ * What would run with the settings of this shell. Of services that run behind a broker it says only what is well: their
+ * settings are theirs.
+ */
 async function examineShell({ url, env, policy, running }: Shell): Promise<readonly Finding[]> {
   const { findings, heard } = await broker(url, policy);
   const shell = await examineHere({ busUrl: url, env, elsewhere: heard });
@@ -90,7 +93,10 @@ async function broker(
   }
 }
 
-/** Whether the broker's rights are those of the policy, as far as one user can tell: it must not be able to hear everybody. */
+/**
+ * Whether the broker's rights are those of the policy, as far as one user can tell: it must not be able to hear
+ * everybody.
+ */
 async function senders(bus: Bus): Promise<Finding> {
   const what = "identity";
   const { verifiesSender, user } = bus.traits;
@@ -114,7 +120,9 @@ async function senders(bus: Bus): Promise<Finding> {
   };
 }
 
-/** The policy that each service with tools goes by, beside that of the file. Those of the gateways are in a metric only. */
+/**
+ * The policy that each service with tools goes by, beside that of the file. Those of the gateways are in a metric only.
+ */
 async function policies(
   bus: Bus,
   revision: string | undefined,

@@ -81,7 +81,10 @@ interface Accounts {
   readonly consentBaseUrl: string;
 }
 
-/** Opens what the settings of google-tools name. @throws {UsageError} or {CommandError} in words, of what `work` throws, too */
+/**
+ * Opens what the settings of google-tools name.
+ * @throws {UsageError} or {CommandError} in words, of what `work` throws, too
+ */
 async function withAccounts(
   cannot: string,
   product: string | undefined,

@@ -69,7 +69,10 @@ export async function exportKnowledge(file: string | undefined): Promise<void> {
   });
 }
 
-/** A backup that breaks off does not take the place of a whole one. What is no file, such as a device, is written to. @throws {CommandError} */
+/**
+ * A backup that breaks off does not take the place of a whole one. What is no file, such as a device, is written to.
+ * @throws {CommandError}
+ */
 async function writeWhole(file: string, lines: AsyncIterable<string>): Promise<void> {
   const before = await lstat(file).catch(() => undefined);
   const isReplaced = before === undefined || before.isFile();
@@ -92,7 +95,10 @@ const systemWords: Readonly<Record<string, string>> = {
   EACCES: "you may not write there (EACCES)",
 };
 
-/** The database is that of the service's settings: the same variables name it. @throws {CommandError} in words for the user */
+/**
+ * The database is that of the service's settings: the same variables name it.
+ * @throws {CommandError} in words for the user
+ */
 async function withStore(
   work: (store: KnowledgeStore, config: Readonly<KnowledgeToolsConfig>) => Promise<void>,
 ): Promise<void> {

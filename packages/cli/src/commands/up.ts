@@ -62,7 +62,8 @@ export async function up(options: UpOptions): Promise<void> {
   void shutdown.requested.then(() => sayStop(graceMs));
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
-  // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has heard of all when the slowest runs.
+  // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
+  // heard of all when the slowest runs.
   const cli = { agent: "cli", results: "copy", policy, log } as const;
   await using caller =
     socket === undefined
@@ -165,7 +166,10 @@ async function openAudit(file: string, options: OpenAuditLogOptions) {
   }
 }
 
-/** The endpoints that operators reach by their tokens: the same as by the socket, but for the calls of other callers in this process. */
+/**
+ * The endpoints that operators reach by their tokens: the same as by the socket, but for the calls of other callers in
+ * this process.
+ */
 const operatorOf =
   (approvals: BridgeApprovals | undefined, log: Logger) =>
   ({ caller, ...parts }: OperatorParts) =>
@@ -184,7 +188,10 @@ function loggingOf({ logLevel, logFormat }: UpConfig["own"]) {
   return { isQuiet, logFormat, logLevel: isQuiet ? ("warn" as const) : logLevel };
 }
 
-/** The socket that other commands look for, in a folder that is there. @throws {CommandError} if another `rockbot up` has it */
+/**
+ * The socket that other commands look for, in a folder that is there.
+ * @throws {CommandError} if another `rockbot up` has it
+ */
 async function freeSocket(): Promise<OwnSocket> {
   const socket = ownSocket(process.env);
   socket.makeFolder();
@@ -277,7 +284,10 @@ interface Named {
   readonly name: string;
 }
 
-/** A call to try that needs no internet, of a tool of RockBot's own that is there; over a broker only the services here are known. */
+/**
+ * A call to try that needs no internet, of a tool of RockBot's own that is there; over a broker only the services here
+ * are known.
+ */
 function exampleCall(tools: readonly Named[] | undefined, running: ReadonlyMap<string, RunningOrOff>) {
   const { executePythonScript, ...others } = ownTools;
   const runsHere = running.has("scripts-manager") && running.get("scripts-manager")?.isOff !== true;

@@ -12,7 +12,10 @@ export interface CompletionScriptOptions {
   readonly lookUp: readonly string[];
 }
 
-/** A script that the shell sources: all commands and options are in it, so that only names of a running system are asked for. */
+/**
+ * A script that the shell sources: all commands and options are in it, so that only names of a running system are asked
+ * for.
+ */
 export function completionScript(shell: Shell, { tree, names, lookUp }: CompletionScriptOptions): string {
   const syntax = shell === "fish" ? fish : sh;
   const described = (entries: readonly Described[]): string[] =>
@@ -96,7 +99,10 @@ const fish: Syntax = {
   lookUp: (command) => `function __rockbot_running\n  ${command.map(fishQuoted).join(" ")} "$argv[1]" 2>/dev/null\nend`,
 };
 
-/** For bash and zsh. Prints a candidate a line, with its description behind a tab; `:file` asks for files. Gets the word at the cursor, then those before it. */
+/**
+ * For bash and zsh. Prints a candidate a line, with its description behind a tab; `:file` asks for files. Gets the word
+ * at the cursor, then those before it.
+ */
 const find = `__rockbot_names() {
   local names
   names=$(__rockbot_running "$1")

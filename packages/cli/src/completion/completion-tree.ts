@@ -1,6 +1,9 @@
 import type { Argument, Command, Option } from "commander";
 
-/** The kinds of words at a place of the command line. A word is a file, a name that is looked up, one of some words, or a value that nothing completes. */
+/**
+ * The kinds of words at a place of the command line. A word is a file, a name that is looked up, one of some words, or
+ * a value that nothing completes.
+ */
 export type Completion = "file" | "tools" | "services" | "guides" | "value" | `words ${string}`;
 
 /** One command, as a completion script knows it. */

@@ -1,6 +1,6 @@
 /**
- * Prints the names that the running `rockbot up` knows, a line each: `tools`, `services` or `guides`. A completion script starts this by itself.
- * Without an answer in time it prints nothing, as a person waits at the Tab key.
+ * Prints the names that the running `rockbot up` knows, a line each: `tools`, `services` or `guides`. A completion
+ * script starts this by itself. Without an answer in time it prints nothing, as a person waits at the Tab key.
  */
 import { request } from "node:http";
 import { text } from "node:stream/consumers";

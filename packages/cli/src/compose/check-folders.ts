@@ -2,7 +2,10 @@ import { existsSync, readdirSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { CommandError } from "../command-error.ts";
 
-/** The files of the folder `docker` that services read again while they run: where each lies, where it lay before, and the variable that names another. */
+/**
+ * The files of the folder `docker` that services read again while they run: where each lies, where it lay before, and
+ * the variable that names another.
+ */
 const FILES = [
   { was: "policy.yaml", is: "policy/policy.yaml" },
   { was: "mcp.json", is: "mcp/mcp.json", variable: "ROCKBOT_MCP_CONFIG" },
@@ -15,9 +18,11 @@ const SECRET = /\.(env|pem|key)(\.|$)/i;
 
 /**
  * Checks the folders that compose mounts into the services which read a file in them.
- * @param docker the folder `docker`, which has files of `FILES` where they lay before only if an operator has put them there
+ * @param docker the folder `docker`, which has files of `FILES` where they lay before only if an operator has put them
+ * there
  * @param folders has a folder `mcp`, `rest` and `a2a`: that of the file which the variable names
- * @throws {CommandError} with all faults: a file that nobody reads, none where one is named, a folder with more in it than such files
+ * @throws {CommandError} with all faults: a file that nobody reads, none where one is named, a folder with more in it
+ * than such files
  */
 export function checkFolders(docker: string, folders: string, env: Readonly<Record<string, string | undefined>>): void {
   const faults: string[] = [];

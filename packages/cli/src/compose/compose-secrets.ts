@@ -57,7 +57,9 @@ export async function readSecrets(file: string): Promise<ComposeSecrets> {
   }
 }
 
-/** Writes what was made up into a file that its owner alone can read. Keys that come from elsewhere are not kept there. */
+/**
+ * Writes what was made up into a file that its owner alone can read. Keys that come from elsewhere are not kept there.
+ */
 export async function keepSecrets(
   file: string,
   secrets: ComposeSecrets,

@@ -13,8 +13,9 @@ import { type ComposeSecrets, REDIS, tokenVariable, withToken } from "./compose-
 const [IMAGE_USER, ROOT] = [1000, 0];
 
 /**
- * Puts into the folder of each process of compose what it needs to know, and nothing else: `{folder}/{service}/BUS_URL` and the like, a file of users for
- * Redis, and definitions for RabbitMQ. A service whose secret nobody has given gets an empty file, which counts as not set.
+ * Puts into the folder of each process of compose what it needs to know, and nothing else: `{folder}/{service}/BUS_URL`
+ * and the like, a file of users for Redis, and definitions for RabbitMQ. A service whose secret nobody has given gets
+ * an empty file, which counts as not set.
  */
 export async function handOutSecrets(
   folder: string,
@@ -58,8 +59,9 @@ async function secretsOf(service: BusService | Server, secrets: ComposeSecrets):
 }
 
 /**
- * Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may run as any user. `default` may do all: as it Redis
- * reads its log at a start, and leaves out without an error each transaction that `default` may not run. Health checks are `probe`, with any password.
+ * Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may
+ * run as any user. `default` may do all: as it Redis reads its log at a start, and leaves out without an error each
+ * transaction that `default` may not run. Health checks are `probe`, with any password.
  */
 function redisUsers(secrets: ComposeSecrets): string {
   const hash = (name: string): string =>

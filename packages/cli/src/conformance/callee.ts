@@ -13,7 +13,10 @@ export interface CalleeOptions {
   readonly process?: ServiceProcess | undefined;
 }
 
-/** A call as it came. The last two fields say whether a queue took an answer to it, and progress; undefined if none was sent. */
+/**
+ * A call as it came. The last two fields say whether a queue took an answer to it, and progress; undefined if none was
+ * sent.
+ */
 export interface HeardCall {
   readonly message: PeerMessage;
   readonly toolCallId: string;
@@ -24,7 +27,10 @@ export interface HeardCall {
   isProgressHeard?: boolean;
 }
 
-/** Stands at the other end of a caller, as a service with one tool: answers calls in good ways and bad, and keeps all that comes. */
+/**
+ * Stands at the other end of a caller, as a service with one tool: answers calls in good ways and bad, and keeps all
+ * that comes.
+ */
 export class Callee implements AsyncDisposable {
   readonly options: CalleeOptions;
   readonly service: string;

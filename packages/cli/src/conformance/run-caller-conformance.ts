@@ -12,7 +12,10 @@ const presence: Case<Callee> = {
   run: ({ calls, options: { tool } }) => must(calls.length > 0, `no request for the tool "${tool}" came`),
 };
 
-/** Offers a tool, waits for a caller's four calls, and tries the caller for what they show. @throws {Error} if the broker cannot be reached */
+/**
+ * Offers a tool, waits for a caller's four calls, and tries the caller for what they show.
+ * @throws {Error} if the broker cannot be reached
+ */
 export async function runCallerConformance(
   options: CalleeOptions & Pick<ConformanceOptions, "onResult">,
 ): Promise<readonly CaseResult[]> {

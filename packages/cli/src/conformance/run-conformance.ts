@@ -23,7 +23,8 @@ export interface ConformanceOptions extends ExaminerOptions {
 }
 
 /**
- * Puts a tool service through the cases of the service contract, from the other end of the bus. Leaves parked messages behind, and nothing else.
+ * Puts a tool service through the cases of the service contract, from the other end of the bus. Leaves parked messages
+ * behind, and nothing else.
  * @throws {Error} if the broker cannot be reached or does not answer
  */
 export async function runConformance({

@@ -6,7 +6,10 @@ import type { ServiceProcess } from "./examiner.ts";
 /** A service that is asked to stop has so long: its drain time, and some more. */
 const STOP_MS = 30_000;
 
-/** A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it, and it starts no more. */
+/**
+ * A service as a command of the shell, with all processes that it starts. Its output goes to stderr. Disposal kills it,
+ * and it starts no more.
+ */
 export function serviceCommand(
   command: string,
   env: Readonly<Record<string, string>> = {},

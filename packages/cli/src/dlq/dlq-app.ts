@@ -18,9 +18,10 @@ export interface DlqAppOptions {
 }
 
 /**
- * The endpoints for operators in a running `rockbot up`: `POST /operator/dlq/{list|show|replay|purge}?service=…`, answered with one server-sent event
- * for each DlqEvent. It asks for no token. So it is for a socket that only its user can open, or behind the gateway's door for operators. It is never
- * for every client that can reach the gateway, as tools can.
+ * The endpoints for operators in a running `rockbot up`: `POST /operator/dlq/{list|show|replay|purge}?service=…`,
+ * answered with one server-sent event for each DlqEvent. It asks for no token. So it is for a socket that only its user
+ * can open, or behind the gateway's door for operators. It is never for every client that can reach the gateway, as
+ * tools can.
  */
 export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): HttpApp {
   return {

@@ -22,7 +22,10 @@ import { addSchedulesCommand } from "./schedules-command.ts";
 
 const DLQ_POLICY = "the policy file, for a broker that verifies senders; default POLICY_FILE";
 
-/** The command line as a tree. The code of a command is imported when the command runs, so that `--help` and `--version` are quick. */
+/**
+ * The command line as a tree. The code of a command is imported when the command runs, so that `--help` and `--version`
+ * are quick.
+ */
 // Long because: the commands are listed side by side, each with its help
 export function createProgram(): Command {
   const program = new Command("rockbot")

@@ -1,7 +1,10 @@
 import type { ToolApprovals } from "@rockbot/mcp/trust";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 
-/** What operators decide about MCP servers, OpenAPI documents and A2A agents, as if it were one. Each of them takes of a decision what is its own. */
+/**
+ * What operators decide about MCP servers, OpenAPI documents and A2A agents, as if it were one. Each of them takes of a
+ * decision what is its own.
+ */
 export function mergeApprovals(
   bridge: BridgeApprovals | undefined,
   ...others: readonly (ToolApprovals | undefined)[]

@@ -4,8 +4,8 @@ import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import { StoreUnavailableError } from "@rockbot/records";
 import { MCP_PATH } from "./operator-mcp.ts";
 
-// Here an operator decides which tools MCP servers may offer, and which servers agents may have. That goes by a socket or an operator's token, never
-// over the bus.
+// Here an operator decides which tools MCP servers may offer, and which servers agents may have. That goes by a socket
+// or an operator's token, never over the bus.
 
 /** `GET` has what waits; `POST` of a part of it, or of what is rejected, approves exactly that. */
 export const APPROVALS_PATH = `${MCP_PATH}/approvals`;

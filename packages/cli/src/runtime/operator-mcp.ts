@@ -1,7 +1,10 @@
 import type { HttpApp } from "@rockbot/gateway";
 import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
 
-/** Where an operator reads how the MCP servers stand, on the socket only: what a server wrote to stderr may hold anything. */
+/**
+ * Where an operator reads how the MCP servers stand, on the socket only: what a server wrote to stderr may hold
+ * anything.
+ */
 export const MCP_PATH = "/operator/mcp";
 
 /** The request of `rockbot mcp ls`: `GET /operator/mcp`. */

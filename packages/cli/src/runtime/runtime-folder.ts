@@ -12,7 +12,10 @@ export function runtimeFolder(env: Readonly<Record<string, string | undefined>>,
   return join(tmpdir(), `rockbot-${uid}`);
 }
 
-/** Unix sockets take 103 bytes on every system; 11 are for the name that a socket has at first: a dot and the process's number. */
+/**
+ * Unix sockets take 103 bytes on every system; 11 are for the name that a socket has at first: a dot and the process's
+ * number.
+ */
 const MAX_PATH_BYTES = 103 - 11;
 
 /** The socket's path. */

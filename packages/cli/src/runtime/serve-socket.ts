@@ -62,9 +62,10 @@ export interface SocketParts {
 }
 
 /**
- * Serves the gateway's protocol on a unix socket that only this user can open, so without a token. It also serves the endpoints that are for
- * operators only. Replaces the socket of a process that is dead. The socket listens under a name of its own first. It gets the name that others know
- * only when it is ready and no other process has that. So of two that start at once, one is refused.
+ * Serves the gateway's protocol on a unix socket that only this user can open, so without a token. It also serves the
+ * endpoints that are for operators only. Replaces the socket of a process that is dead. The socket listens under a name
+ * of its own first. It gets the name that others know only when it is ready and no other process has that. So of two
+ * that start at once, one is refused.
  * @throws {CommandError} if a running `rockbot up` has the socket
  */
 export async function serveSocket(

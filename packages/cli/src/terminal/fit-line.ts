@@ -3,7 +3,10 @@ const graphemes = new Intl.Segmenter(undefined, { granularity: "grapheme" });
 const WIDE =
   /\p{Emoji_Presentation}|[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 
-/** As much of a line as a terminal shows in one row, with an ellipsis for the rest. A pipe has no columns, and gets all of it. */
+/**
+ * As much of a line as a terminal shows in one row, with an ellipsis for the rest. A pipe has no columns, and gets all
+ * of it.
+ */
 export function fitLine(text: string, { columns: shown }: { readonly columns?: number | undefined }): string {
   const columns = shown || Number.POSITIVE_INFINITY; // a terminal that does not know its size says 0
   let [width, kept] = [0, ""];

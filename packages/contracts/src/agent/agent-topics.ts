@@ -54,7 +54,10 @@ export function agentOfTaskTopic(topic: string): string | undefined {
   return name !== undefined && isBusAgentName(name) ? name : undefined;
 }
 
-/** Whether a result may go to the topic of a sender or of one of its instances. @param user its verified name; undefined where senders are not verified */
+/**
+ * Whether a result may go to the topic of a sender or of one of its instances.
+ * @param user its verified name; undefined where senders are not verified
+ */
 export function isTaskReplyTopic(topic: string, user?: string): boolean {
   const name = /^agent\.response(?:\.([A-Za-z0-9_-]{1,64})(?:\.[A-Za-z0-9_-]{1,64})?)?$/.exec(topic);
   return name !== null && (user === undefined || name[1] === user);

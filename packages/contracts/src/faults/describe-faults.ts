@@ -11,7 +11,11 @@ export interface Fault {
 }
 
 export interface DescribeFaultsOptions {
-  /** Whether a message may quote what came, names that are not known and may be keys or tokens included. Off for values that can be secrets. @default true */
+  /**
+   * Whether a message may quote what came, names that are not known and may be keys or tokens included. Off for values
+   * that can be secrets.
+   * @default true
+   */
   readonly quoteValues?: boolean | undefined;
   /** At most this many faults are described; more would not help a reader. @default 20 */
   readonly maxFaults?: number | undefined;
@@ -43,8 +47,8 @@ const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
 };
 
 /**
- * All faults of the validator's last run. Each says where it is, what was expected and what came. A fault of an unknown property names the
- * nearest known one.
+ * All faults of the validator's last run. Each says where it is, what was expected and what came. A fault of an unknown
+ * property names the nearest known one.
  */
 export function describeFaults(
   validator: Validator<unknown>,

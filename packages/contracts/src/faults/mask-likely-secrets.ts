@@ -3,12 +3,16 @@ const RUN = /[A-Za-z0-9+/_=-]{24,}/g;
 /** Letters and digits without a word between them. */
 const UNBROKEN = /[A-Za-z0-9]{24,}/;
 const MIN_DIGITS = 3;
-/** Of random base64 nearly two of three characters are of another kind than the one before, of names with humps fewer than one in three. */
+/**
+ * Of random base64 nearly two of three characters are of another kind than the one before, of names with humps fewer
+ * than one in three.
+ */
 const MIN_CHANGES = 0.35;
 
 /**
- * A text without what may be a secret put in the wrong place: long runs of hex or base64. A run is masked as a whole, so that no part of it is left; about one random text in a thousand looks like words. Hashes
- * and ids look the same, and are masked, too: for faults, which are read by more people than what they are about.
+ * A text without what may be a secret put in the wrong place: long runs of hex or base64. A run is masked as a whole,
+ * so that no part of it is left; about one random text in a thousand looks like words. Hashes and ids look the same,
+ * and are masked, too: for faults, which are read by more people than what they are about.
  */
 export const maskLikelySecrets = (text: string): string =>
   text.replace(RUN, (run) => (isLikelySecret(run) ? `[${run.length} characters that may be a secret]` : run));

@@ -14,8 +14,8 @@ const MOST = 3;
 const MAX_NAME = 128;
 
 /**
- * The one ranking for suggestions of tools. First come those that are called so at their server, then slips of the pen, then those that share most of
- * their words. The part after the last `__` counts like the whole name.
+ * The one ranking for suggestions of tools. First come those that are called so at their server, then slips of the pen,
+ * then those that share most of their words. The part after the last `__` counts like the whole name.
  * @param known those that the caller may use
  * @param isDenied whether the caller may not use a tool of that name: then none of another server takes its place
  */

@@ -1,4 +1,6 @@
-/** A compiled schema. Reports every fault in `errors`, which holds until the next call; writes defaults into `value`. */
+/**
+ * A compiled schema. Reports every fault in `errors`, which holds until the next call; writes defaults into `value`.
+ */
 export interface Validator<T> {
   (value: unknown): value is T;
   errors?: SchemaError[] | null;

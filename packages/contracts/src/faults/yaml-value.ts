@@ -6,7 +6,10 @@ export interface YamlDocument {
 /** Enough for a hand-written file; stops a file whose aliases multiply. */
 const MAX_ALIASES = 100;
 
-/** The value of a document without syntax errors, or why its aliases give none: they multiply, lead nowhere, or lead into themselves. */
+/**
+ * The value of a document without syntax errors, or why its aliases give none: they multiply, lead nowhere, or lead
+ * into themselves.
+ */
 export function yamlValue(document: YamlDocument): { readonly value: unknown; readonly fault?: string } {
   let value: unknown;
   try {

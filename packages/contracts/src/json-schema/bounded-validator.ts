@@ -7,8 +7,9 @@ const MAX_STEPS = 500_000;
 const MAX_SIZE = 10_000;
 
 /**
- * The validator of a schema, which refuses a value whose check would take too long. A schema that refers to itself in two ways is applied to a value
- * as often as ways lead there. Their number doubles with each level of the value. The validator of another schema is returned as it is.
+ * The validator of a schema, which refuses a value whose check would take too long. A schema that refers to itself in
+ * two ways is applied to a value as often as ways lead there. Their number doubles with each level of the value. The
+ * validator of another schema is returned as it is.
  */
 export function boundedValidator<T>(root: object, validate: Validator<T>): Validator<T> {
   const subschemasOf = subschemasIn(root as Schema);

@@ -4,8 +4,8 @@ import { allOf, type Schema, type Subschemas, subschemasIn } from "./subschemas.
 const MAX_APPLIED = 10_000;
 
 /**
- * Why no value can be checked against a schema, in words. Its references lead back to where they began without going into the value, or multiply.
- * Undefined if there is no such reason.
+ * Why no value can be checked against a schema, in words. Its references lead back to where they began without going
+ * into the value, or multiply. Undefined if there is no such reason.
  */
 export function referenceFault(root: object): string | undefined {
   let subschemasOf: (schema: Schema) => Subschemas;

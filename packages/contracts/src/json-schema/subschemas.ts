@@ -21,8 +21,8 @@ const list = (value: unknown): readonly unknown[] =>
 const values = (value: unknown): readonly unknown[] => (isSchema(value) ? Object.values(value) : []);
 
 /**
- * Finds the subschemas of the schemas of one document, each once. Follows references within the document; others lead nowhere, and so do all in
- * a document with identifiers in its depths.
+ * Finds the subschemas of the schemas of one document, each once. Follows references within the document; others lead
+ * nowhere, and so do all in a document with identifiers in its depths.
  * @throws {TypeError} if it is no JSON, such as an object that contains itself
  */
 export function subschemasIn(root: Schema): (schema: Schema) => Subschemas {
@@ -73,7 +73,9 @@ function decoded(fragment: string): string {
   }
 }
 
-/** The schemas that have a name of their own; undefined if some have identifiers, below which references lead elsewhere. */
+/**
+ * The schemas that have a name of their own; undefined if some have identifiers, below which references lead elsewhere.
+ */
 function anchorsIn(root: Schema): ReadonlyMap<string, Schema> | undefined {
   const anchors = new Map<string, Schema>();
   let hasIds = false;

@@ -9,7 +9,8 @@ export class UncarriableError extends Error {
 const MIN_DEEP_LENGTH = 2 * MAX_DATA_DEPTH;
 
 /**
- * Encodes a value as JSON that arrives unchanged. JavaScript has numbers that JSON lacks, such as Infinity or 10n: these become text.
+ * Encodes a value as JSON that arrives unchanged. JavaScript has numbers that JSON lacks, such as Infinity or 10n:
+ * these become text.
  * @throws {UncarriableError} if the value refers to itself or nests deeper than MAX_DATA_DEPTH
  */
 export function encodeData(value: unknown): string {

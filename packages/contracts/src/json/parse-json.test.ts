@@ -25,7 +25,8 @@ test.each([
 });
 
 test("finds each key that stands twice, and none that does not, in 10 000 texts", () => {
-  // None begins with what is escaped: V8 13.6 reads the key `"` as the key `\\` once it has read one of these after the same others.
+  // None begins with what is escaped: V8 13.6 reads the key `"` as the key `\\` once it has read one of these after the
+  // same others.
   const key = fc.constantFrom("a", "b", "", 'a"b', "a\\\\", ":x", "\u2028", "constructor");
   const leaf = fc.oneof(fc.string(), fc.constantFrom('"a":', "\\", '\\"'), fc.integer(), fc.constant(null));
   type Tree = readonly (readonly [string, unknown])[];

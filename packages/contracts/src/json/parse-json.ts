@@ -34,17 +34,21 @@ const ARGUMENTS: Rules = { ...PLAIN, inexact: "refused" };
 const DATA: Rules = { maxDepth: MAX_DATA_DEPTH, takesAnyKey: true, inexact: "text" };
 
 /**
- * Parses JSON from strangers that code acts on. It takes at most MAX_JSON_DEPTH levels, no key that leads to a prototype, and no key twice in
- * one object. Readers would take different ones of two equal keys. Never throws.
+ * Parses JSON from strangers that code acts on. It takes at most MAX_JSON_DEPTH levels, no key that leads to a
+ * prototype, and no key twice in one object. Readers would take different ones of two equal keys. Never throws.
  */
 export const parseJson = (text: string): ParsedJson => parse(text, PLAIN);
 
-/** The same for arguments of a tool, which must not become others on their way: a number that JavaScript does not keep is a fault. */
+/**
+ * The same for arguments of a tool, which must not become others on their way: a number that JavaScript does not keep
+ * is a fault.
+ */
 export const parseArguments = (text: string): ParsedJson => parse(text, ARGUMENTS);
 
 /**
- * Parses JSON from strangers that is passed on unchanged, such as the results of tools. Any key becomes an own property of its object. It
- * takes MAX_DATA_DEPTH levels. A number that JavaScript cannot keep becomes the text of its digits. Never throws.
+ * Parses JSON from strangers that is passed on unchanged, such as the results of tools. Any key becomes an own property
+ * of its object. It takes MAX_DATA_DEPTH levels. A number that JavaScript cannot keep becomes the text of its digits.
+ * Never throws.
  */
 export const parseData = (text: string): ParsedJson => parse(text, DATA);
 

@@ -9,7 +9,10 @@ const isBlank = (code: number): boolean => code === 0x20 || code === 0x09 || cod
 
 /** Facts of a JSON text that the value parsed from it has lost. */
 export interface JsonScan {
-  /** How many members its objects have, each name counted as often as it stands there: more than the value has if one stands twice. */
+  /**
+   * How many members its objects have, each name counted as often as it stands there: more than the value has if one
+   * stands twice.
+   */
   readonly members: number;
   /** Where numbers stand that JSON.parse changes into others, in their order. */
   readonly inexact: readonly Span[];
@@ -49,7 +52,10 @@ export function scanJson(json: string): JsonScan {
   }
 }
 
-/** A JSON text with quotes around the numbers that JSON.parse changes; itself if there are none. It has to be one that JSON.parse has taken. */
+/**
+ * A JSON text with quotes around the numbers that JSON.parse changes; itself if there are none. It has to be one that
+ * JSON.parse has taken.
+ */
 export function quoteInexact(json: string): string {
   const { inexact } = scanJson(json);
   return inexact.length === 0 ? json : quoteNumbers(json, inexact);
@@ -70,8 +76,9 @@ export function quoteNumbers(json: string, spans: readonly Span[]): string {
 }
 
 /**
- * Whether a number of JSON becomes another one in JavaScript. An integer may come out with other digits; a number may be too large or too small to be
- * kept. Digits of a fraction that a double does not hold are no such thing: writers print more of them than they mean.
+ * Whether a number of JSON becomes another one in JavaScript. An integer may come out with other digits; a number may
+ * be too large or too small to be kept. Digits of a fraction that a double does not hold are no such thing: writers
+ * print more of them than they mean.
  */
 function isInexact(literal: string): boolean {
   const value = Number(literal);

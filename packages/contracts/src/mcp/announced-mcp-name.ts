@@ -8,9 +8,9 @@ const SEPARATOR = "__";
 const HASHED_PREFIX = new RegExp(`^(?:${RESERVED_PREFIXES.join("|")})_[0-9a-f]{8}$`, "i");
 
 /**
- * The name under which a service announces the tool of an MCP server: `{server}__{tool}`. A model's API may not take that name, or another
- * pair or a tool of ours may have it too. Then "_" replaces the odd characters, and a hash of the pair ends the name. So each pair has one name, everywhere and
- * always.
+ * The name under which a service announces the tool of an MCP server: `{server}__{tool}`. A model's API may not take
+ * that name, or another pair or a tool of ours may have it too. Then "_" replaces the odd characters, and a hash of the
+ * pair ends the name. So each pair has one name, everywhere and always.
  */
 export function announcedMcpName(server: string, tool: string): string {
   const own = ownPrefix(server);
@@ -27,7 +27,9 @@ export function announcedMcpName(server: string, tool: string): string {
   return `${withoutOddCharacters(plain).slice(0, MAX_LENGTH - hash.length - 1)}_${hash}`;
 }
 
-/** Whether a tool of the server, known or not, may be the one that is announced under the name. Case does not matter. */
+/**
+ * Whether a tool of the server, known or not, may be the one that is announced under the name. Case does not matter.
+ */
 export const mayBeAnnouncedMcpName = (name: string, server: string): boolean =>
   name.toLowerCase().startsWith(announcedMcpPrefix(server).toLowerCase());
 

@@ -19,7 +19,10 @@ export interface McpCall {
   readonly hasReadUntrusted?: boolean | undefined;
 }
 
-/** A call of a tool of an MCP server, which is named beside it, as agents of the .NET original send it. Its message's id is its `toolCallId` and its correlation, too, and new. */
+/**
+ * A call of a tool of an MCP server, which is named beside it, as agents of the .NET original send it. Its message's id
+ * is its `toolCallId` and its correlation, too, and new.
+ */
 export function mcpCallEnvelope({
   topic,
   source,

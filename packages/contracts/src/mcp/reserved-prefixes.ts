@@ -1,4 +1,7 @@
-/** How names of tools of ours begin, before `__`: those of HTTP services, of the agent and its wisps, and two that the words of agents know. */
+/**
+ * How names of tools of ours begin, before `__`: those of HTTP services, of the agent and its wisps, and two that the
+ * words of agents know.
+ */
 export const RESERVED_PREFIXES: readonly string[] = ["rest", "agent", "router", "subagent", "wisp"];
 
 /** The reserved prefix that a tool's name begins with. Case does not matter. */

@@ -20,7 +20,9 @@ export type Decoded<T> =
 /** The name of a message in the schemas. */
 export type MessageName = keyof Messages;
 
-/** Answers hold what a tool gave, which is carried on and not acted by; everything in other messages is of our contract. */
+/**
+ * Answers hold what a tool gave, which is carried on and not acted by; everything in other messages is of our contract.
+ */
 const CARRY_DATA: ReadonlySet<MessageName> = new Set(["ToolInvokeResponse", "ToolError"]);
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });

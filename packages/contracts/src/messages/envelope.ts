@@ -19,8 +19,9 @@ export interface Envelope {
   /** Unix time in whole seconds. */
   readonly timestamp: number;
   /**
-   * How long the message is of use from when it goes out, in milliseconds; for ever if absent. Not taken by then, it is never delivered: a service's is
-   * parked as `expired`. One that was taken in time and failed has its second try at any time. A request is of use for as long as its sender waits.
+   * How long the message is of use from when it goes out, in milliseconds; for ever if absent. Not taken by then, it is
+   * never delivered: a service's is parked as `expired`. One that was taken in time and failed has its second try at
+   * any time. A request is of use for as long as its sender waits.
    */
   readonly ttlMs?: number | undefined;
   /** By logical key, such as `rb-timeout-ms` or `traceparent`. */
@@ -31,7 +32,10 @@ export interface Envelope {
 
 /** Logical header keys. On the wire each is prefixed once more: see wire.ts. */
 export const Header = {
-  /** How long the caller waits from publishing, in milliseconds, as decimal text, where its time to live does not say it: see waitsMs. */
+  /**
+   * How long the caller waits from publishing, in milliseconds, as decimal text, where its time to live does not say
+   * it: see waitsMs.
+   */
   TimeoutMs: "rb-timeout-ms",
   ContentTrust: "rb-content-trust",
   ToolProvider: "rb-tool-provider",
@@ -39,30 +43,48 @@ export const Header = {
   McpServer: "rb-mcp-server",
   /** How many calls, each made by a tool, led to this one, as decimal text; none if absent. */
   Depth: "rb-depth",
-  /** On an answer: the revision of the policy that decided the call. On an announcement: of the one that its sender goes by. */
+  /**
+   * On an answer: the revision of the policy that decided the call. On an announcement: of the one that its sender goes
+   * by.
+   */
   Policy: "rb-policy",
-  /** On a request: present when the caller wants progress. On an answer: how many updates went before it, as decimal text; none if absent. */
+  /**
+   * On a request: present when the caller wants progress. On an answer: how many updates went before it, as decimal
+   * text; none if absent.
+   */
   Progress: "rb-progress",
   /** On an announcement: the hash of the list that it is a page of. */
   ListHash: "rb-list-hash",
   /** The effective caller, where one calls for another. Believed of delegates only. */
   OnBehalfOf: "rb-on-behalf-of",
-  /** On a request: the capability under which a large answer may be left in the blob store; see claim-check.ts in packages/tools. */
+  /**
+   * On a request: the capability under which a large answer may be left in the blob store; see claim-check.ts in
+   * packages/tools.
+   */
   AcceptBlob: "rb-accept-blob",
   /** On an answer: the hash and the length of what was left there, `{sha256}:{bytes}`. */
   Blob: "rb-blob",
-  /** On a request that its sender has sent before, and has no answer to: how long ago it did so first, in milliseconds, as decimal text. */
+  /**
+   * On a request that its sender has sent before, and has no answer to: how long ago it did so first, in milliseconds,
+   * as decimal text.
+   */
   AgeMs: "rb-age-ms",
   /** On a request: `true` if untrusted content led to it, see hasReadUntrusted. */
   Untrusted: "rb-untrusted",
-  /** On a request: what bounds whatever the call leaves behind to run later, in the form of the agent that writes and reads it. */
+  /**
+   * On a request: what bounds whatever the call leaves behind to run later, in the form of the agent that writes and
+   * reads it.
+   */
   Grant: "rb-grant",
 } as const;
 
 /** The fields that a sender has to give; `createEnvelope` fills in the rest. */
 export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> & Partial<Envelope>;
 
-/** An envelope with a fresh id and the current time, unless given. All have the same properties in the same order, which makes them cheap to read and copy. */
+/**
+ * An envelope with a fresh id and the current time, unless given. All have the same properties in the same order, which
+ * makes them cheap to read and copy.
+ */
 export function createEnvelope(fields: NewEnvelope): Envelope {
   const {
     topic,
@@ -95,8 +117,8 @@ export function createEnvelope(fields: NewEnvelope): Envelope {
 }
 
 /**
- * How long the sender of a request waits from publishing, in milliseconds, if it says so. The header says it, else the form of the request,
- * else the time to live.
+ * How long the sender of a request waits from publishing, in milliseconds, if it says so. The header says it, else the
+ * form of the request, else the time to live.
  */
 export function waitsMs({ headers, ttlMs }: Envelope, byForm?: number): number | undefined {
   const header = headers[Header.TimeoutMs];
@@ -104,8 +126,8 @@ export function waitsMs({ headers, ttlMs }: Envelope, byForm?: number): number |
 }
 
 /**
- * Whether untrusted content led to a request: its sender had read some, or was called by one that had. The mark restricts only, so any text but
- * `false` counts as one.
+ * Whether untrusted content led to a request: its sender had read some, or was called by one that had. The mark
+ * restricts only, so any text but `false` counts as one.
  */
 export function hasReadUntrusted({ headers }: Pick<Envelope, "headers">): boolean {
   const mark = headers[Header.Untrusted];
@@ -123,6 +145,8 @@ export function newId(): string {
 }
 
 const ID_BYTES = 16;
-/** Random bytes are cheap by the kilobyte and dear by the call: two ids a tool call were a tenth of its cost in memory. */
+/**
+ * Random bytes are cheap by the kilobyte and dear by the call: two ids a tool call were a tenth of its cost in memory.
+ */
 const pool = Buffer.alloc(256 * ID_BYTES);
 let poolAt = pool.length;

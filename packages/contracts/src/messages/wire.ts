@@ -15,9 +15,10 @@ export interface WireProperties {
 }
 
 /**
- * The properties of an envelope on the wire. The header K is written as `rb-K`, so that `rb-timeout-ms` becomes `rb-rb-timeout-ms`. The .NET
- * original prefixes every key, and its own keys have the prefix already. A missing correlation or reply topic is an empty string, as the
- * original writes it. The time to live is not among them: what is left of it is known when the message is sent.
+ * The properties of an envelope on the wire. The header K is written as `rb-K`, so that `rb-timeout-ms` becomes
+ * `rb-rb-timeout-ms`. The .NET original prefixes every key, and its own keys have the prefix already. A missing
+ * correlation or reply topic is an empty string, as the original writes it. The time to live is not among them: what is
+ * left of it is known when the message is sent.
  */
 export function toWire(envelope: Envelope) {
   const headers: Record<string, string> = { "rb-source": envelope.source };
@@ -36,8 +37,8 @@ export function toWire(envelope: Envelope) {
 }
 
 /**
- * Reads what came off the wire. Total: what is missing or of the wrong type gets the original's default, a header that is
- * not text is ignored. A known header with a single prefix (`rb-timeout-ms`) is understood too.
+ * Reads what came off the wire. Total: what is missing or of the wrong type gets the original's default, a header that
+ * is not text is ignored. A known header with a single prefix (`rb-timeout-ms`) is understood too.
  */
 export function fromWire(topic: string, properties: WireProperties, body: Uint8Array): Envelope {
   const headers = new HeaderTable();
@@ -74,14 +75,19 @@ export function fromWire(topic: string, properties: WireProperties, body: Uint8A
   };
 }
 
-/** Inherits nothing, so that a stranger's header is no method. V8 keeps `Object.create(null)` as a hash table, which is slow to fill and to read. */
+/**
+ * Inherits nothing, so that a stranger's header is no method. V8 keeps `Object.create(null)` as a hash table, which is
+ * slow to fill and to read.
+ */
 class HeaderTable {
   [name: string]: string;
 }
 Reflect.deleteProperty(HeaderTable.prototype, "constructor");
 Object.setPrototypeOf(HeaderTable.prototype, null);
 
-/** The headers that messages have, on the wire: their names are not put together and taken apart again for each message. */
+/**
+ * The headers that messages have, on the wire: their names are not put together and taken apart again for each message.
+ */
 const wireNames: ReadonlyMap<string, string> = new Map(
   ["source", "destination", "traceparent", "tracestate", ...Object.values(Header)].map((key) => [key, `rb-${key}`]),
 );

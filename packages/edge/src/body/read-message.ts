@@ -4,14 +4,19 @@ export interface TooLargeMessage {
   readonly id: string | number | undefined;
 }
 
-/** Of a message that is too large so much is read, for its id, and so that its sender can finish and hear the answer. */
+/**
+ * Of a message that is too large so much is read, for its id, and so that its sender can finish and hear the answer.
+ */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
 /** Longer ids are nobody's. */
 const MAX_ID_LENGTH = 256;
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c];
 const [OPEN_OBJECT, CLOSE_OBJECT, OPEN_LIST, CLOSE_LIST] = [0x7b, 0x7d, 0x5b, 0x5d];
 
-/** Reads one message of JSON-RPC. Holds at most `maxBytes` of it: of one that is larger, the id is looked for as it passes. */
+/**
+ * Reads one message of JSON-RPC. Holds at most `maxBytes` of it: of one that is larger, the id is looked for as it
+ * passes.
+ */
 export async function readMessage(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number,

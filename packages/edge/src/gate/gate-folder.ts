@@ -22,7 +22,10 @@ export interface GateFolderOptions extends HostGateOptions {
   readonly user: number;
 }
 
-/** Opens a gate that listens in a folder of its own, which only its user sees. Disposal cuts all connections, and removes the folder. */
+/**
+ * Opens a gate that listens in a folder of its own, which only its user sees. Disposal cuts all connections, and
+ * removes the folder.
+ */
 export async function openGateFolder({ maxConnections, user, ...options }: GateFolderOptions): Promise<GateFolder> {
   await using opened = new AsyncDisposableStack();
   const path = await mkdtemp(join(tmpdir(), "rockbot-gate-"));

@@ -33,8 +33,8 @@ const refusal = (host: string): string => `This proxy refuses ${host}: it is non
 export type GateFault = { readonly kind: "refused" | "failed"; readonly host: string } | { readonly kind: "too_large" };
 
 /**
- * A proxy for the connections of a program that has no network. It reaches some hosts and no others, and looks into no connection that is encrypted. It
- * listens nowhere; its connections are handed to it. Disposal cuts them all.
+ * A proxy for the connections of a program that has no network. It reaches some hosts and no others, and looks into no
+ * connection that is encrypted. It listens nowhere; its connections are handed to it. Disposal cuts them all.
  */
 export interface HostGate extends Disposable {
   /** Takes a connection from its client. */

@@ -42,8 +42,8 @@ export function addressFaults(property: string, texts: readonly string[] | undef
 }
 
 /**
- * The name that an address is counted under: the address itself. One machine has as many addresses of version 6 as it likes. So an address of version
- * 6 is counted under its network of 64 bits, written as such.
+ * The name that an address is counted under: the address itself. One machine has as many addresses of version 6 as it
+ * likes. So an address of version 6 is counted under its network of 64 bits, written as such.
  */
 export function networkOf(address: string): string {
   const text = plain(address);

@@ -7,7 +7,9 @@ export interface AdmissionOptions {
   readonly maxRunning: number;
   /** Where requests wait for their clients. Several admissions may share one. */
   readonly waiting: WaitingRoom;
-  /** How long a client may take to read its answer, once it is complete, before the connection is cut, in milliseconds. */
+  /**
+   * How long a client may take to read its answer, once it is complete, before the connection is cut, in milliseconds.
+   */
   readonly answerMs: number;
 }
 
@@ -26,9 +28,10 @@ export class GaveWayError extends Error {
 }
 
 /**
- * Bounds the requests that run at once. A request runs from the arrival of its body until its answer is complete. While it waits for its client, its place is in the
- * waiting room. It waits for the rest of a body, or until the client has read the answer. A named caller may have as many places as
- * are free beside its own. So one caller has half of them at most, and a further one always finds some.
+ * Bounds the requests that run at once. A request runs from the arrival of its body until its answer is complete. While
+ * it waits for its client, its place is in the waiting room. It waits for the rest of a body, or until the client has
+ * read the answer. A named caller may have as many places as are free beside its own. So one caller has half of them at
+ * most, and a further one always finds some.
  */
 export class Admission {
   readonly #options: AdmissionOptions;
@@ -93,7 +96,10 @@ export class Visit {
     this.#places = places;
   }
 
-  /** Waits for what `read` reads of the client. @throws {GaveWayError} once others need the place; the connection ends with the answer then */
+  /**
+   * Waits for what `read` reads of the client.
+   * @throws {GaveWayError} once others need the place; the connection ends with the answer then
+   */
   async receive<T>(read: () => Promise<T>): Promise<T> {
     const { promise: hadToGo, reject } = Promise.withResolvers<never>();
     const leave = this.#places.wait(() => {

@@ -21,14 +21,18 @@ interface Connection {
   running: number;
 }
 
-/** The least age of a connection that is closed for being one too many of its address. A client that opens many at once to use them has them longer by then. */
+/**
+ * The least age of a connection that is closed for being one too many of its address. A client that opens many at once
+ * to use them has them longer by then.
+ */
 const GRACE_MS = 500;
 
 /**
- * The connections of a server. One is a stranger's until a request on it is let in. When there is no room, a newcomer gets the place of the
- * connection that it harms least. That is the oldest one of the network with the most strangers, which has had the longest time to say something.
- * Where there are no strangers, it is the one let in that has been idle for longest. So a client that floods the server takes places from itself, and
- * only requests that run can fill the server.
+ * The connections of a server. One is a stranger's until a request on it is let in. When there is no room, a newcomer
+ * gets the place of the connection that it harms least. That is the oldest one of the network with the most strangers,
+ * which has had the longest time to say something. Where there are no strangers, it is the one let in that has been
+ * idle for longest. So a client that floods the server takes places from itself, and only requests that run can fill
+ * the server.
  */
 export class Connections {
   readonly #bounds: ConnectionBounds;

@@ -4,7 +4,10 @@ import type { IncomingMessage } from "node:http";
 export interface FrontDoorOptions {
   /** Names, without port, by which the server may be addressed, besides those of loopback. */
   readonly allowedHosts: readonly string[];
-  /** Origins of web pages that may send requests, besides the server's own, in any spelling: `HTTPS://Chat.example:443` is `https://chat.example`. */
+  /**
+   * Origins of web pages that may send requests, besides the server's own, in any spelling: `HTTPS://Chat.example:443`
+   * is `https://chat.example`.
+   */
   readonly allowedOrigins: readonly string[];
 }
 
@@ -22,9 +25,9 @@ const ONCE = ["host", "authorization", "origin"];
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
- * Makes the check of requests at the door. A request passes only if every reader reads it alike. It must also address the server by a name of
- * its own, and come from no strange web page. The name stops DNS rebinding: a page of `evil.example`, whose name was pointed at 127.0.0.1,
- * still sends its own name as Host.
+ * Makes the check of requests at the door. A request passes only if every reader reads it alike. It must also address
+ * the server by a name of its own, and come from no strange web page. The name stops DNS rebinding: a page of
+ * `evil.example`, whose name was pointed at 127.0.0.1, still sends its own name as Host.
  */
 export function createFrontDoor({
   allowedHosts,

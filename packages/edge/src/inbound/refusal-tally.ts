@@ -23,8 +23,8 @@ const EVERY_MS = 60_000;
 const OTHERS = "others";
 
 /**
- * Counts refusals by name and by one of few reasons. It reports the first ones one by one, and then their number each minute. Disposal
- * reports the last.
+ * Counts refusals by name and by one of few reasons. It reports the first ones one by one, and then their number each
+ * minute. Disposal reports the last.
  */
 export class RefusalTally implements Disposable {
   readonly #options: RefusalTallyOptions;
@@ -69,7 +69,10 @@ export class RefusalTally implements Disposable {
   }
 }
 
-/** Counts requests without a known caller, by address. It reports the first at once, and then the number each minute. It tells 20 addresses apart. */
+/**
+ * Counts requests without a known caller, by address. It reports the first at once, and then the number each minute. It
+ * tells 20 addresses apart.
+ */
 export function tallyByAddress(
   tell: RefusalTallyOptions["tell"],
   everyMs?: number,

@@ -10,7 +10,10 @@ export type ServerAddress =
 
 /** Settings of a server that strangers can reach. */
 export interface StrangerOptions {
-  /** How many connections one address may have on which no request was let in; one more, and the oldest is closed. @default 128 */
+  /**
+   * How many connections one address may have on which no request was let in; one more, and the oldest is closed.
+   * @default 128
+   */
   readonly strangersPerAddress?: number | undefined;
   /** Addresses and networks of proxies, which the bound per address does not hold for. @default [] */
   readonly proxies?: readonly string[] | undefined;
@@ -21,13 +24,19 @@ export interface EndingOptions {
   readonly drainMs?: number | undefined;
   /** Ends the waiting of disposal at once. */
   readonly signal?: AbortSignal | undefined;
-  /** Called when the waiting is over and requests still run: a last chance for them to answer, within a second, before their connections are cut. */
+  /**
+   * Called when the waiting is over and requests still run: a last chance for them to answer, within a second, before
+   * their connections are cut.
+   */
   readonly onDrainOver?: (() => void) | undefined;
 }
 
 /** Bounds of a server, and what it does at its end. */
 export interface StartServerOptions extends StrangerOptions, EndingOptions {
-  /** How many connections may be open: as many as requests run at once, and the spare ones. @default SPARE_CONNECTIONS */
+  /**
+   * How many connections may be open: as many as requests run at once, and the spare ones.
+   * @default SPARE_CONNECTIONS
+   */
   readonly maxConnections?: number | undefined;
   /** How long a client may take to send a whole request, in milliseconds. @default 15_000 */
   readonly requestTimeoutMs?: number | undefined;
@@ -62,15 +71,18 @@ const REASONS = {
 
 const doors = new WeakMap<Socket, Connections>();
 
-/** Says that who sent the request may send it. Until then its connection is a stranger's, and gives way to newer ones. */
+/**
+ * Says that who sent the request may send it. Until then its connection is a stranger's, and gives way to newer ones.
+ */
 export function letIn({ socket }: IncomingMessage): void {
   doors.get(socket)?.letIn(socket);
 }
 
 /**
- * Serves HTTP to strangers; resolves once it listens. It cuts off a client that says nothing, says too little or does not read its answer.
- * So such a client keeps no other out. Only permitted users can open a unix socket, so there it lets every request in. Disposal stops
- * accepting, lets running requests finish, closes idle connections, and cuts off what is left.
+ * Serves HTTP to strangers; resolves once it listens. It cuts off a client that says nothing, says too little or does
+ * not read its answer. So such a client keeps no other out. Only permitted users can open a unix socket, so there it
+ * lets every request in. Disposal stops accepting, lets running requests finish, closes idle connections, and cuts off
+ * what is left.
  * @throws {Error} with Node's `code`, such as EADDRINUSE, if it cannot listen
  * @throws {RangeError} if a proxy is no address
  */
@@ -118,8 +130,8 @@ export async function startServer(
   server.on("request", listener);
   server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuseUnreadable(error, socket, refusal));
   server.on("checkExpectation", (_, outgoing) => refuseExpectation(outgoing, refusal));
-  // Nothing moves on a connection. That is well while a request runs on it, unless an answer is there and nobody reads it. A request that has not
-  // arrived in time gets its refusal first.
+  // Nothing moves on a connection. That is well while a request runs on it, unless an answer is there and nobody reads
+  // it. A request that has not arrived in time gets its refusal first.
   const stillMs = 2 * requestTimeoutMs + 1000;
   server.setTimeout(stillMs, (socket: Socket) => {
     if (connections.isWorking(socket) && socket.writableLength === 0) socket.setTimeout(stillMs);
@@ -176,7 +188,9 @@ function refuseUnreadable(
   socket.once("close", () => clearTimeout(cut));
 }
 
-/** Answers a request that expects of a server what there is no word for; `100-continue` is known, and not among these. */
+/**
+ * Answers a request that expects of a server what there is no word for; `100-continue` is known, and not among these.
+ */
 function refuseExpectation(outgoing: ServerResponse, refusal: Refusal): void {
   const body = refusal(
     417,

@@ -98,7 +98,10 @@ function parseNetwork(text: string): BlockList | undefined {
   return list;
 }
 
-/** The exception of `allowAddresses` for an address that an operator's setting names. @param baseUrl with scheme and host */
+/**
+ * The exception of `allowAddresses` for an address that an operator's setting names.
+ * @param baseUrl with scheme and host
+ */
 export function hostAndPort(baseUrl: string): string {
   const { hostname, port, protocol } = new URL(baseUrl);
   return `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;

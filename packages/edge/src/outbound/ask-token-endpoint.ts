@@ -19,8 +19,8 @@ export interface TokenEndpointAnswer {
 }
 
 /**
- * Sends a form to an endpoint of OAuth 2 that gives or revokes tokens. A token that was made and got lost has no effect, and the same can be asked
- * again: so the outcome is never unknown.
+ * Sends a form to an endpoint of OAuth 2 that gives or revokes tokens. A token that was made and got lost has no
+ * effect, and the same can be asked again: so the outcome is never unknown.
  * @throws {ToolError} `unavailable` if there is no answer, and as `PublicFetch`
  */
 export async function askTokenEndpoint(

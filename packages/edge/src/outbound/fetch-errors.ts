@@ -16,7 +16,8 @@ export interface FetchLimits {
 }
 
 /**
- * What a fault is of a request with effects. One that may have arrived may have been carried out, so it is no fault that can be tried again.
+ * What a fault is of a request with effects. One that may have arrived may have been carried out, so it is no fault
+ * that can be tried again.
  * @param error as `fetchError` makes it, of `cause`
  */
 export function effectError(error: unknown, cause: unknown): unknown {
@@ -43,7 +44,10 @@ const BEFORE_SENDING = new RegExp(
   `^(ENOTFOUND|EAI_AGAIN|ECONNREFUSED|UND_ERR_CONNECT_TIMEOUT|ENETUNREACH|EHOSTUNREACH)$|${CERTIFICATE.source}`,
 );
 
-/** The fault on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own text. */
+/**
+ * The fault on the way to `url`, for the model. Never shows the query, which may hold secrets, nor the system's own
+ * text.
+ */
 export function fetchError(url: URL, error: unknown, limits: FetchLimits): ToolError {
   if (error instanceof ToolError) return error;
   const { called } = limits;

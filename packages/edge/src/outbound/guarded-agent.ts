@@ -30,12 +30,17 @@ export class ConnectTimeoutError extends Error {
   override readonly name = "ConnectTimeoutError";
 }
 
-/** Opens connections to permitted addresses. @throws {BlockedAddressError} @throws {ConnectTimeoutError} and what the system says */
+/**
+ * Opens connections to permitted addresses.
+ * @throws {BlockedAddressError}
+ * @throws {ConnectTimeoutError} and what the system says
+ */
 type GuardedConnect = (options: Pick<buildConnector.Options, "hostname" | "protocol" | "port">) => Promise<Socket>;
 
 /**
  * Connects to permitted addresses only. It looks names up itself, and drops the addresses that the policy does not
- * permit. Only the rest reaches the socket. So no second look-up happens, and an answer that changes between two look-ups gains nothing.
+ * permit. Only the rest reaches the socket. So no second look-up happens, and an answer that changes between two
+ * look-ups gains nothing.
  */
 export function createGuardedConnect({
   policy,

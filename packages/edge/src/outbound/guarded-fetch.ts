@@ -13,8 +13,8 @@ const CONNECTIONS = 128;
 const agents = new Map<string, Agent>();
 
 /**
- * `fetch` that connects to public addresses only, and follows no redirect. The address of each connection decides. Only the named place is
- * allowed, not a place that it redirects to.
+ * `fetch` that connects to public addresses only, and follows no redirect. The address of each connection decides. Only
+ * the named place is allowed, not a place that it redirects to.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export function guardedFetch({ allowPorts, allowAddresses }: AddressPolicyOptions): typeof globalThis.fetch {

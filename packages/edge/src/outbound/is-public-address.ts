@@ -18,10 +18,16 @@ export function isPublicAddress(address: string): boolean {
 
 const withoutZone = (address: string): string => address.split("%")[0] ?? address;
 
-/** The one block of IPv6 from which global unicast addresses are given out. @see https://www.iana.org/assignments/ipv6-address-space */
+/**
+ * The one block of IPv6 from which global unicast addresses are given out.
+ * @see https://www.iana.org/assignments/ipv6-address-space
+ */
 const globalUnicast6 = blockList(["2000::/3"]);
 
-/** @see https://www.iana.org/assignments/iana-ipv4-special-registry and https://www.iana.org/assignments/iana-ipv6-special-registry */
+/**
+ * @see https://www.iana.org/assignments/iana-ipv4-special-registry and
+ * https://www.iana.org/assignments/iana-ipv6-special-registry
+ */
 const special = blockList([
   "0.0.0.0/8", // this network
   "10.0.0.0/8", // private

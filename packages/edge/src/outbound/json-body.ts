@@ -2,7 +2,10 @@ import { isRecord } from "@rockbot/base";
 import { parseJson } from "@rockbot/contracts";
 import type { PublicResponse } from "./public-fetch.ts";
 
-/** The JSON object that an answer is; undefined if it is none, or is a redirect, whose body is not read. @throws {ToolError} as `body` */
+/**
+ * The JSON object that an answer is; undefined if it is none, or is a redirect, whose body is not read.
+ * @throws {ToolError} as `body`
+ */
 export async function jsonBody(
   response: Pick<PublicResponse, "status" | "body">,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
@@ -11,7 +14,9 @@ export async function jsonBody(
   return body.ok && isRecord(body.value) ? body.value : undefined;
 }
 
-/** The JSON object by which a service says what went wrong; undefined also if it cannot be read: the status says enough. */
+/**
+ * The JSON object by which a service says what went wrong; undefined also if it cannot be read: the status says enough.
+ */
 export const errorBody = (
   response: Pick<PublicResponse, "status" | "body">,
 ): Promise<Readonly<Record<string, unknown>> | undefined> => jsonBody(response).catch(() => undefined);

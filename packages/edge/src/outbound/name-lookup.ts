@@ -2,7 +2,10 @@ import { lookup as systemLookup } from "node:dns/promises";
 import { createSemaphore } from "@rockbot/base";
 import { queryAddresses } from "./query-addresses.ts";
 
-/** Gives all addresses of a host name. @throws {NodeJS.ErrnoException} with code ENOTFOUND if it has none, EAI_AGAIN if that cannot be said now */
+/**
+ * Gives all addresses of a host name.
+ * @throws {NodeJS.ErrnoException} with code ENOTFOUND if it has none, EAI_AGAIN if that cannot be said now
+ */
 export type Lookup = (host: string, options: LookupOptions) => Promise<readonly string[]>;
 
 export interface LookupOptions {
@@ -20,8 +23,8 @@ export interface NameLookupOptions {
 const MAX_IN_FLIGHT = 64;
 
 /**
- * Looks names up by asking the name servers, not the system's resolver. That one holds a thread for each name. Four names whose servers are silent
- * stop every other look-up, decompression and file of the process.
+ * Looks names up by asking the name servers, not the system's resolver. That one holds a thread for each name. Four
+ * names whose servers are silent stop every other look-up, decompression and file of the process.
  */
 export function createNameLookup({ servers }: NameLookupOptions = {}): Lookup {
   const permits = createSemaphore(MAX_IN_FLIGHT);

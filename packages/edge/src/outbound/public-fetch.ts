@@ -24,9 +24,15 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
   readonly maxHeaderBytes?: number | undefined;
   /** @default "Mozilla/5.0 (compatible; RockBot)" */
   readonly userAgent?: string | undefined;
-  /** The settings by which an operator allows further addresses, for the words of a refusal: `ALLOW_ADDRESSES`. @default none */
+  /**
+   * The settings by which an operator allows further addresses, for the words of a refusal: `ALLOW_ADDRESSES`.
+   * @default none
+   */
   readonly allowedBy?: string | undefined;
-  /** What errors call the one place that is read, where a model has no business with its address. @default its address */
+  /**
+   * What errors call the one place that is read, where a model has no business with its address.
+   * @default its address
+   */
   readonly called?: string | undefined;
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
@@ -37,21 +43,29 @@ export interface PublicFetchOptions extends AddressPolicyOptions {
 /** One request. */
 export interface FetchOptions {
   readonly signal?: AbortSignal | undefined;
-  /** No redirect of another method than GET and HEAD is followed: its answer comes back like any other. @default "GET" */
+  /**
+   * No redirect of another method than GET and HEAD is followed: its answer comes back like any other.
+   * @default "GET"
+   */
   readonly method?: Dispatcher.HttpMethod;
   readonly body?: string | Uint8Array | undefined;
   /** Sent to the first origin only: after a redirect to another origin no request carries them, but for `accept`. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
   /** How many redirects to follow; one more is an error. 0: a redirect is an answer like any other. @default 5 */
   readonly maxRedirects?: number | undefined;
-  /** Has a say on each address before it is asked, those of redirects too; what it throws ends the fetch. @default none */
+  /**
+   * Has a say on each address before it is asked, those of redirects too; what it throws ends the fetch.
+   * @default none
+   */
   readonly permit?: ((url: URL, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
 /**
  * Fetches from public addresses only. Each hop's address is checked as it is connected to, the redirects' too.
- * @throws {ToolError} `invalid_arguments` if the URL is no http(s) URL or holds a password, and `denied` if policy forbids it
- * @throws {ToolError} `unavailable` if the server cannot be reached or is too slow, and `execution_failed` if what it sends cannot be read
+ * @throws {ToolError} `invalid_arguments` if the URL is no http(s) URL or holds a password, and `denied` if policy
+ * forbids it
+ * @throws {ToolError} `unavailable` if the server cannot be reached or is too slow, and `execution_failed` if what it
+ * sends cannot be read
  * @throws {ToolError} `outcome_unknown` in place of the last two once a request with effects may have arrived
  */
 export type PublicFetch = (url: string, options?: FetchOptions) => Promise<PublicResponse>;
@@ -69,7 +83,10 @@ export interface PublicResponse extends AsyncDisposable {
   readonly retryAfterMs: number | undefined;
   /** The whole body, decompressed. Call it once. @throws {ToolError} also `too_large`, unless it may be cut */
   body(options?: BodyOptions): Promise<Body>;
-  /** The body as it comes, in place of `body`; compressed as it was sent. Call it once. @throws {ToolError} also `too_large`, from the iteration */
+  /**
+   * The body as it comes, in place of `body`; compressed as it was sent. Call it once.
+   * @throws {ToolError} also `too_large`, from the iteration
+   */
   chunks(): AsyncIterable<Uint8Array>;
 }
 
@@ -77,7 +94,10 @@ export interface PublicResponse extends AsyncDisposable {
 export interface BodyOptions {
   /** @default the fetcher's own */
   readonly maxBytes?: number | undefined;
-  /** What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit. @default "fail" */
+  /**
+   * What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit.
+   * @default "fail"
+   */
   readonly atLimit?: "fail" | "cut" | undefined;
 }
 
@@ -265,7 +285,8 @@ function parseUrl(text: string): URL {
 
 /**
  * The URL a redirect leads to. It is the server's choice, not the caller's: a bad one is not an argument fault.
- * @param location its bytes as characters of Latin-1; those beyond ASCII mean themselves, as in browsers, in whatever encoding the site has its paths
+ * @param location its bytes as characters of Latin-1; those beyond ASCII mean themselves, as in browsers, in whatever
+ * encoding the site has its paths
  */
 function redirected(from: URL, location: string, limits: FetchLimits): URL {
   const ascii = location.replaceAll(/[\x80-\xff]/g, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase()}`);

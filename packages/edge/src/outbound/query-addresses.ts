@@ -9,7 +9,8 @@ export interface QueryAddressesOptions {
 /**
  * Asks the name servers for the IPv4 and IPv6 addresses of `host`. Aborting ends the queries. The resolver is made for
  * one name, since only a resolver as a whole can be cancelled.
- * @throws {NodeJS.ErrnoException} with code ENOTFOUND if the host has no address, EAI_AGAIN if the servers do not say; or the signal's reason
+ * @throws {NodeJS.ErrnoException} with code ENOTFOUND if the host has no address, EAI_AGAIN if the servers do not say;
+ * or the signal's reason
  */
 export async function queryAddresses(host: string, { servers, signal }: QueryAddressesOptions): Promise<string[]> {
   signal.throwIfAborted();

@@ -18,7 +18,10 @@ export interface ReadBodyOptions {
   readonly encoding?: string | undefined;
   /** The limit on the wire and again after decompression. */
   readonly maxBytes: number;
-  /** What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit. @default "fail" */
+  /**
+   * What a larger body is, and one whose connection breaks: an error, or as much of it as came within the limit.
+   * @default "fail"
+   */
   readonly atLimit?: "fail" | "cut" | undefined;
 }
 
@@ -31,8 +34,8 @@ export interface Body {
 }
 
 /**
- * Reads a body to its end, or to the limit, and decompresses it. However much a small body would unpack to, no more than `maxBytes` and a
- * chunk are held of it.
+ * Reads a body to its end, or to the limit, and decompresses it. However much a small body would unpack to, no more
+ * than `maxBytes` and a chunk are held of it.
  * @throws {BodyTooLargeError} before or after decompression, unless it may be cut
  * @throws {BodyCutError}
  * @throws {BodyEncodingError}
@@ -105,7 +108,10 @@ async function decoded(
 
 const [HAS_CHECK, HAS_EXTRA, HAS_NAME, HAS_COMMENT] = [2, 4, 8, 16];
 
-/** What stands after the head of a gzip stream; undefined of other streams. @see https://www.rfc-editor.org/rfc/rfc1952#section-2.3 */
+/**
+ * What stands after the head of a gzip stream; undefined of other streams.
+ * @see https://www.rfc-editor.org/rfc/rfc1952#section-2.3
+ */
 function firstMember(bytes: Uint8Array): Uint8Array | undefined {
   const [first, second, method, flags = 0] = bytes;
   if (first !== 0x1f || second !== 0x8b || method !== 8) return undefined;

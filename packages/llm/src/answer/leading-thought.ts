@@ -2,8 +2,8 @@ const OPENING = /^\s*<(think|thinking|thought|reasoning)>/;
 const NAMES = ["<think>", "<thinking>", "<thought>", "<reasoning>"];
 
 /**
- * Takes what a model thinks out of the beginning of its text: servers that know nothing of thoughts hand them on as words, between marks. Elsewhere in
- * a text the marks are words like others.
+ * Takes what a model thinks out of the beginning of its text: servers that know nothing of thoughts hand them on as
+ * words, between marks. Elsewhere in a text the marks are words like others.
  */
 export class LeadingThought {
   /** Text of which it is not known yet whether it is shown; undefined once all is. */

@@ -11,8 +11,8 @@ export interface RecordedModel {
 }
 
 /**
- * A span and a duration for each answer, all its attempts in one; the instrumentation of `fetch` has a span for each. The span's attributes have the
- * names of the conventions for generative AI, and no text of the conversation.
+ * A span and a duration for each answer, all its attempts in one; the instrumentation of `fetch` has a span for each.
+ * The span's attributes have the names of the conventions for generative AI, and no text of the conversation.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/
  */
 export function recordAnswers({ model, url, provider }: RecordedModel) {

@@ -12,8 +12,9 @@ const COMMON: Omit<ModelBehavior, "chunkingThreshold"> = {
 };
 
 /**
- * A model's behaviour: ours for its family, and over it, field by field, what `own` says. In each, an entry of exactly the model's name counts, else
- * the longest that the name begins with, ignoring case. A name after a maker's ("anthropic/claude…") is looked for with and without it.
+ * A model's behaviour: ours for its family, and over it, field by field, what `own` says. In each, an entry of exactly
+ * the model's name counts, else the longest that the name begins with, ignoring case. A name after a maker's
+ * ("anthropic/claude…") is looked for with and without it.
  * @param window the tokens that its server gives it, where that is known
  */
 export function behaviorOf(model: string, own: ModelBehaviors = {}, window?: number): ModelBehavior {

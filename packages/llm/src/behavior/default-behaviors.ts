@@ -1,8 +1,9 @@
 import type { ModelBehaviors } from "./model-behavior.ts";
 
 /**
- * Families of models. Their context windows are those of https://models.dev as of May 2026, of several the smallest that is in use. Whether a family wants
- * its thoughts back is `interleaved` there. A server of one's own may have less room: what it was started with counts, not the model.
+ * Families of models. Their context windows are those of https://models.dev as of May 2026, of several the smallest
+ * that is in use. Whether a family wants its thoughts back is `interleaved` there. A server of one's own may have less
+ * room: what it was started with counts, not the model.
  */
 export const DEFAULT_BEHAVIORS: ModelBehaviors = {
   // 25 iterations are what the .NET original ships. 4.6 and newer read a million tokens.

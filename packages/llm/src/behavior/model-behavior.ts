@@ -1,6 +1,9 @@
 /** How a model wants to be treated. */
 export interface ModelBehavior {
-  /** A tool's result with more characters goes to working memory in chunks. @default as many as contextTokens, at most 64_000 */
+  /**
+   * A tool's result with more characters goes to working memory in chunks.
+   * @default as many as contextTokens, at most 64_000
+   */
   readonly chunkingThreshold: number;
   /** What the model can read at once, its answer included. @default 128_000 */
   readonly contextTokens: number;
@@ -10,13 +13,22 @@ export interface ModelBehavior {
   readonly systemText?: string | undefined;
   /** The model writes its tool calls as text, and gets no tools by the protocol. @default false */
   readonly usesTextToolCalls: boolean;
-  /** A model that says what it will call, and calls nothing, is asked once to do so. @default false for models with an entry, true for others */
+  /**
+   * A model that says what it will call, and calls nothing, is asked once to do so.
+   * @default false for models with an entry, true for others
+   */
   readonly nudgesOnProse: boolean;
-  /** What the model thought before a tool call goes back to it, as some models demand that do not sign it. @default false */
+  /**
+   * What the model thought before a tool call goes back to it, as some models demand that do not sign it.
+   * @default false
+   */
   readonly returnsReasoning?: boolean | undefined;
   /** The model sees images; false if they are refused before it is asked. @default its provider says */
   readonly takesImages?: boolean | undefined;
-  /** Its provider holds answers to a JSON Schema, also where the model has tools. @default false: such answers are only checked */
+  /**
+   * Its provider holds answers to a JSON Schema, also where the model has tools.
+   * @default false: such answers are only checked
+   */
   readonly holdsForm?: boolean | undefined;
   /** What it costs; nobody knows if left out. */
   readonly price?: ModelPrice | undefined;

@@ -1,12 +1,14 @@
 /**
- * How makers and servers say that a request is longer than the model can read. The first group is the limit in tokens, where they name it.
- * Their words are those of the tests beside this file.
+ * How makers and servers say that a request is longer than the model can read. The first group is the limit in tokens,
+ * where they name it. Their words are those of the tests beside this file.
  */
 const PATTERNS: readonly RegExp[] = [
-  // OpenAI, DeepSeek, vLLM, OpenRouter. https://platform.openai.com/docs/guides/error-codes; vllm/entrypoints/openai/serving_engine.py
+  // OpenAI, DeepSeek, vLLM, OpenRouter. https://platform.openai.com/docs/guides/error-codes;
+  // vllm/entrypoints/openai/serving_engine.py
   /maximum context length (?:is|of) (\d[\d,]*)/i,
   /context[_ ]length[_ ]exceeded/i,
-  // OpenAI's Responses API and Azure. https://github.com/badlogic/pi-mono packages/ai/src/utils/overflow.ts, as the next ones without a source
+  // OpenAI's Responses API and Azure. https://github.com/badlogic/pi-mono packages/ai/src/utils/overflow.ts, as the
+  // next ones without a source
   /exceeds the context window/i,
   /input tokens exceed the configured limit of (\d[\d,]*)/i,
   // Anthropic. https://docs.anthropic.com/en/docs/build-with-claude/context-windows

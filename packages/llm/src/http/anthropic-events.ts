@@ -18,8 +18,9 @@ const BLOCKS = new Set(["text", "thinking", "redacted_thinking", "tool_use"]);
 const DELTAS = new Set(["text_delta", "thinking_delta", "signature_delta", "input_json_delta"]);
 
 /**
- * Mends the lines of one answer of Anthropic's protocol: leaves out kinds of events, blocks and parts of blocks that it does not know, as the maker adds
- * such and asks clients to pass over them, and says that nothing was counted where a server counts nothing.
+ * Mends the lines of one answer of Anthropic's protocol: leaves out kinds of events, blocks and parts of blocks that it
+ * does not know, as the maker adds such and asks clients to pass over them, and says that nothing was counted where a
+ * server counts nothing.
  * @see https://docs.claude.com/en/api/versioning
  */
 export function anthropicMender(): (lines: Buffer) => Buffer {

@@ -30,7 +30,10 @@ export class EventLines {
   }
 }
 
-/** Each line of data as `mended` writes what it holds; lines of which it gives `undefined` are left out, and lines that hold no JSON stay. */
+/**
+ * Each line of data as `mended` writes what it holds; lines of which it gives `undefined` are left out, and lines that
+ * hold no JSON stay.
+ */
 export function mendData(lines: string, mended: (data: unknown) => unknown): string {
   return lines
     .split("\n")

@@ -24,8 +24,8 @@ interface Said {
 }
 
 /**
- * Mends the lines of one answer of OpenAI's protocol, as servers of others write it: arguments of calls that are an object become its text, `choices`
- * that are `null` none, and an answer that ends by `[DONE]` has a `finish_reason`.
+ * Mends the lines of one answer of OpenAI's protocol, as servers of others write it: arguments of calls that are an
+ * object become its text, `choices` that are `null` none, and an answer that ends by `[DONE]` has a `finish_reason`.
  * @see https://platform.openai.com/docs/api-reference/chat-streaming
  */
 export function openAiMender(): (lines: Buffer) => Buffer {

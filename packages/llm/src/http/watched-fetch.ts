@@ -21,8 +21,9 @@ const MAX_BYTES = 128 * 1024 * 1024;
 const MAX_WHOLE_BYTES = 1024 * 1024;
 
 /**
- * `fetch` for answers that stream: it bounds their silence and their size, and follows no redirect, which would take the key to another place. Status
- * 200 with an error as JSON becomes the status that it means, and an answer that came whole becomes a stream. Text goes out well-formed.
+ * `fetch` for answers that stream: it bounds their silence and their size, and follows no redirect, which would take
+ * the key to another place. Status 200 with an error as JSON becomes the status that it means, and an answer that came
+ * whole becomes a stream. Text goes out well-formed.
  */
 export function watchedFetch(watch: Watch): typeof fetch {
   return async (input, init = {}) => {
@@ -153,7 +154,10 @@ const MESSAGE_STOP = /^data: ?\{ ?"type": ?"message_stop"/;
 /** The marks are in the first characters of a line. */
 const MARK_CHARACTERS = 48;
 
-/** Finds where the events end: a proxy may hold the connection open after them, or write spaces after the mark that the SDK does not take. */
+/**
+ * Finds where the events end: a proxy may hold the connection open after them, or write spaces after the mark that the
+ * SDK does not take.
+ */
 class EndMark {
   #line = "";
 
@@ -181,7 +185,10 @@ function endOf(silence: Silence): null {
   return null;
 }
 
-/** A whole answer to a request for a stream: an error with the wrong status, or the answer of a server that cannot stream. */
+/**
+ * A whole answer to a request for a stream: an error with the wrong status, or the answer of a server that cannot
+ * stream.
+ */
 function asStatus(
   body: string,
   response: Response,

@@ -4,7 +4,8 @@ import { registerUrlSecret } from "@rockbot/base/redaction";
 export type ProviderKind = "openai" | "openrouter" | "anthropic" | "other";
 
 /**
- * The base of an API, from a URL as people write it: with the path of a request, without any, or with a slash at the end.
+ * The base of an API, from a URL as people write it: with the path of a request, without any, or with a slash at the
+ * end.
  * @throws {RangeError} if it cannot be one
  */
 export function baseUrl(text: string): URL {

@@ -73,7 +73,8 @@ function withReasoning(body: Body): Body {
 }
 
 /**
- * Anthropic caches what stands before a breakpoint only, also behind OpenRouter: the system message and the last message get one.
+ * Anthropic caches what stands before a breakpoint only, also behind OpenRouter: the system message and the last
+ * message get one.
  * @see https://openrouter.ai/docs/guides/best-practices/prompt-caching
  */
 function withBreakpoints(messages: readonly Body[]): readonly Body[] {

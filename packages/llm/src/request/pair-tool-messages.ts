@@ -9,9 +9,10 @@ const NAME = /^[a-zA-Z0-9_-]{1,64}$/;
 const ID = { openai: /^.{1,40}$/s, anthropic: /^[a-zA-Z0-9_-]{1,64}$/ };
 
 /**
- * The messages as providers take them: each call has one result, right after it, and each result has a call. A call whose result is not there gets one
- * that says so; a result without a call is left out. So a history that was cut at any place can be sent, and so can one that another model made:
- * names and ids that this provider would refuse are replaced, ids by a hash of them.
+ * The messages as providers take them: each call has one result, right after it, and each result has a call. A call
+ * whose result is not there gets one that says so; a result without a call is left out. So a history that was cut at
+ * any place can be sent, and so can one that another model made: names and ids that this provider would refuse are
+ * replaced, ids by a hash of them.
  */
 export function pairToolMessages(
   messages: readonly ModelMessage[],

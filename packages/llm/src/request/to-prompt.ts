@@ -16,12 +16,15 @@ type AssistantPart = Extract<LanguageModelV4Message, { role: "assistant" }>["con
 const EMPTY = "(no text)";
 /** A conversation begins with a person, says Anthropic. */
 const CUT = "(The beginning of this conversation was cut off.)";
-/** Where Anthropic is to keep what stands before. @see https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching */
+/**
+ * Where Anthropic is to keep what stands before.
+ * @see https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
+ */
 const BREAKPOINT: SharedV4ProviderOptions = { anthropic: { cacheControl: { type: "ephemeral" } } };
 
 /**
- * Messages in the form of the AI SDK, such that every provider takes them. Some servers want one system message, at the start, and turns that
- * alternate; none takes an empty message or a call without its result.
+ * Messages in the form of the AI SDK, such that every provider takes them. Some servers want one system message, at the
+ * start, and turns that alternate; none takes an empty message or a call without its result.
  */
 export function toPrompt(messages: readonly ModelMessage[], options: PromptOptions): LanguageModelV4Prompt {
   const start = messages.findIndex(({ role }) => role !== "system");
@@ -116,7 +119,8 @@ function assistantParts(
 }
 
 /**
- * A call's arguments: with OpenAI the text as the model wrote it. Providers, and the templates of servers, want an object: what is none goes into one.
+ * A call's arguments: with OpenAI the text as the model wrote it. Providers, and the templates of servers, want an
+ * object: what is none goes into one.
  */
 function inputOf({ arguments: text }: ModelToolCall, protocol: PromptOptions["protocol"]): unknown {
   const parsed = parseObject(text.trim() === "" ? "{}" : text);
@@ -146,9 +150,10 @@ function resultPart({ toolCallId, toolName, content, isError }: Extract<ModelMes
 }
 
 /**
- * Three breakpoints, of the four that may be. The one at the first system message keeps it and the tools, for all turns and sessions. The one at the
- * end keeps the conversation so far for the next request, which finds it by its own at the same place: Anthropic looks back 20 blocks only, and an
- * answer with its results may have more. What changes from turn to turn stands in a second system message or in the last one.
+ * Three breakpoints, of the four that may be. The one at the first system message keeps it and the tools, for all turns
+ * and sessions. The one at the end keeps the conversation so far for the next request, which finds it by its own at the
+ * same place: Anthropic looks back 20 blocks only, and an answer with its results may have more. What changes from turn
+ * to turn stands in a second system message or in the last one.
  */
 function withBreakpoints(prompt: LanguageModelV4Prompt): LanguageModelV4Prompt {
   const first = prompt[0]?.role === "system" ? 0 : -1;

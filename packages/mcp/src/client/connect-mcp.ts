@@ -56,7 +56,10 @@ export interface McpCallOptions {
   readonly mayStart?: (() => boolean) | undefined;
 }
 
-/** A connection to one MCP server, of either protocol era. Disposal ends it, and a server's process with all that it started. */
+/**
+ * A connection to one MCP server, of either protocol era. Disposal ends it, and a server's process with all that it
+ * started.
+ */
 export interface McpConnection extends AsyncDisposable {
   readonly peer: KnownPeer;
   readonly protocolVersion: string;
@@ -68,11 +71,17 @@ export interface McpConnection extends AsyncDisposable {
   readonly heardAt: number;
   /** Asks for nothing but an answer. @throws whatever the SDK throws */
   ping(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<void>;
-  /** The activity of the server's program; undefined of a server that is none of ours, and where the system does not say. */
+  /**
+   * The activity of the server's program; undefined of a server that is none of ours, and where the system does not
+   * say.
+   */
   activity(): Promise<ProcessActivity | undefined>;
   /** All pages, up to a bound. @throws whatever the SDK throws */
   listTools(options: { readonly timeoutMs: number; readonly signal: AbortSignal }): Promise<McpListing>;
-  /** Sends the call once. @throws {NotSentError} if it has certainly not been sent; whatever the SDK throws otherwise: see `callError` */
+  /**
+   * Sends the call once.
+   * @throws {NotSentError} if it has certainly not been sent; whatever the SDK throws otherwise: see `callError`
+   */
   callTool(tool: McpTool, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult>;
 }
 
@@ -83,7 +92,10 @@ export interface McpListing {
 }
 
 const CLIENT = { name: "rockbot", version };
-/** A server that says nothing to a question of the newer era by then is of the older one. Programs may have to be fetched first. */
+/**
+ * A server that says nothing to a question of the newer era by then is of the older one. Programs may have to be
+ * fetched first.
+ */
 const PROBE_TIMEOUT_MS = 10_000;
 const MAX_DESCRIPTION = 8 * 1024;
 const MAX_INSTRUCTIONS = 4 * 1024;
@@ -92,8 +104,8 @@ const LISTEN_AGAIN_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 
 /**
- * Connects to a server: finds its protocol era, and for an address that leaves it open, its transport. Some old servers end
- * when they are asked for their era; they are started once more and not asked.
+ * Connects to a server: finds its protocol era, and for an address that leaves it open, its transport. Some old servers
+ * end when they are asked for their era; they are started once more and not asked.
  * @throws {ConnectError}
  */
 export async function connectMcp(address: McpServerAddress, options: ConnectMcpOptions): Promise<McpConnection> {
@@ -117,7 +129,10 @@ export async function connectMcp(address: McpServerAddress, options: ConnectMcpO
 /** A connection could not be made. */
 export class ConnectError extends Error {
   override readonly name = "ConnectError";
-  /** Another way of connecting would fail as well: the program cannot be started, nobody listens, or the credentials are refused. */
+  /**
+   * Another way of connecting would fail as well: the program cannot be started, nobody listens, or the credentials are
+   * refused.
+   */
   readonly isFinal: boolean;
   /** The end of what the server wrote to stderr, and how its process ended. For the operator. */
   readonly diagnosis: string | undefined;
@@ -290,7 +305,10 @@ async function readTools(
   return { tools: used.filter(({ name }) => taken.has(name)).map(toMcpTool), leftOut: [...leftOut, ...refused] };
 }
 
-/** A newer server tells changes over a stream that is opened for them; when it ends, what changed meanwhile is not known. */
+/**
+ * A newer server tells changes over a stream that is opened for them; when it ends, what changed meanwhile is not
+ * known.
+ */
 function keepListening(client: ClientType, onToolsChanged: () => void): AsyncDisposable {
   let subscription = client.autoOpenedSubscription;
   if (subscription === undefined) return { async [Symbol.asyncDispose]() {} };

@@ -41,19 +41,28 @@ export interface McpServerParts {
   readonly limit?: CallLimit | undefined;
   /** Waits for a turn to connect: bounds how many servers start at once. @default none */
   readonly admit?: ((signal: AbortSignal) => Promise<Disposable>) | undefined;
-  /** Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`. @default all */
+  /**
+   * Decides which of the tools that it lists are offered, each time it lists them and by `screenAgain`.
+   * @default all
+   */
   readonly screen?: ToolScreen | undefined;
   /** Whether each message goes to the log, asked for each. @default none does */
   readonly isTraced?: (() => boolean) | undefined;
   /** Says why a tool that does not pass the screen is not called. @default in words that fit any */
   readonly refusal?: ((toolName: string) => ToolError | undefined) | undefined;
-  /** The waits before each attempt to connect, in milliseconds; the last one holds for all further ones. @default 0, 1, 2, 5, 10, 30 and 60 s */
+  /**
+   * The waits before each attempt to connect, in milliseconds; the last one holds for all further ones.
+   * @default 0, 1, 2, 5, 10, 30 and 60 s
+   */
   readonly backOffMs?: readonly number[] | undefined;
   /** When a server that says nothing is looked at. @default 10 s after a call was sent, else 30 s */
   readonly watch?: WatchTimes | undefined;
 }
 
-/** How a server stands. `busy`: it is connected, works on something, and answers nothing meanwhile. `failing`: it waits for its next attempt. `broken`: so many attempts have failed that calls are refused at once. */
+/**
+ * How a server stands. `busy`: it is connected, works on something, and answers nothing meanwhile. `failing`: it waits
+ * for its next attempt. `broken`: so many attempts have failed that calls are refused at once.
+ */
 export type McpServerState = "connecting" | "ready" | "busy" | "failing" | "broken" | "stopped";
 
 /** The state of an MCP server, for operators. */
@@ -64,7 +73,10 @@ export interface McpServerHealth {
   /** Of the connection there is, or was last. */
   readonly protocolVersion: string | undefined;
   readonly tools: number;
-  /** The tools that it lists and that are not offered, as each is slightly wrong, too much, or for apps only. Texts are a stranger's, cleaned. */
+  /**
+   * The tools that it lists and that are not offered, as each is slightly wrong, too much, or for apps only. Texts are
+   * a stranger's, cleaned.
+   */
   readonly leftOut: readonly LeftOut[];
   /** Attempts and connections that failed since the last call that succeeded. */
   readonly failures: number;
@@ -94,9 +106,10 @@ const MAX_LOGGED = 20;
 const MAX_FAILURE_TEXT = 2_000;
 
 /**
- * One MCP server, kept connected until the disposal of this object. A connection that ends or fails is made again, after waits that grow. A
- * call is sent once more, over the next connection, if it has certainly not reached the server. One over which the connection or the session was lost is
- * sent once more only if its tool may be repeated. The server says that of a tool, and is believed if it is trusted with it.
+ * One MCP server, kept connected until the disposal of this object. A connection that ends or fails is made again,
+ * after waits that grow. A call is sent once more, over the next connection, if it has certainly not reached the
+ * server. One over which the connection or the session was lost is sent once more only if its tool may be repeated. The
+ * server says that of a tool, and is believed if it is trusted with it.
  */
 export class McpServer implements AsyncDisposable {
   readonly name: string;
@@ -155,7 +168,10 @@ export class McpServer implements AsyncDisposable {
     this.#run = this.#supervise();
   }
 
-  /** The tools it offers, as far as they are allowed here and pass the screen; of a server that is away, those it offered last. */
+  /**
+   * The tools it offers, as far as they are allowed here and pass the screen; of a server that is away, those it
+   * offered last.
+   */
   get tools(): readonly McpTool[] {
     return this.#offered.tools;
   }
@@ -194,7 +210,10 @@ export class McpServer implements AsyncDisposable {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Looks again, now: lists the tools anew if it is connected, else tries to connect without waiting any longer. Does nothing shortly after it did. */
+  /**
+   * Looks again, now: lists the tools anew if it is connected, else tries to connect without waiting any longer. Does
+   * nothing shortly after it did.
+   */
   async refresh(): Promise<void> {
     const now = performance.now();
     if (now - this.#refreshedAt < REFRESH_INTERVAL_MS) return;
@@ -235,8 +254,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   /**
-   * Calls a tool, within the signal, the time and the server's limit. A call is not sent if its tool is not offered any more by then. A server that
-   * was started anew may say something else of it.
+   * Calls a tool, within the signal, the time and the server's limit. A call is not sent if its tool is not offered any
+   * more by then. A server that was started anew may say something else of it.
    * @throws {ToolError}
    */
   async callTool(
@@ -300,7 +319,10 @@ export class McpServer implements AsyncDisposable {
     }
   }
 
-  /** Whether the server answers a question that changes nothing as one that knows the session; one that says nothing in time is looked at elsewhere. */
+  /**
+   * Whether the server answers a question that changes nothing as one that knows the session; one that says nothing in
+   * time is looked at elsewhere.
+   */
   async #knowsUs(connection: McpConnection, deadline: number, signal: AbortSignal): Promise<boolean> {
     const timeoutMs = Math.ceil(Math.min(PING_MS, deadline - performance.now()));
     if (timeoutMs <= 0) return true;
@@ -538,7 +560,9 @@ export class McpServer implements AsyncDisposable {
   }
 }
 
-/** Whether a call may be made again although it may have run: the server says so of its tool, and is trusted with that. */
+/**
+ * Whether a call may be made again although it may have run: the server says so of its tool, and is trusted with that.
+ */
 export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean =>
   isTrusted && (annotations.readOnly || annotations.idempotent);
 

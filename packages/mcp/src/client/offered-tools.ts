@@ -1,6 +1,8 @@
 import type { McpTool } from "./server-options.ts";
 
-/** Resolves with those of the tools that may be offered; with undefined as long as that cannot be said: then none is. */
+/**
+ * Resolves with those of the tools that may be offered; with undefined as long as that cannot be said: then none is.
+ */
 export type ToolScreen = (tools: readonly McpTool[]) => Promise<readonly McpTool[] | undefined>;
 
 /** Under this name the screen sees what a server says of itself, like a tool of its. No tool has it. */
@@ -20,7 +22,10 @@ export interface OfferedToolsOptions {
 
 const NO_ANNOTATIONS = { readOnly: false, idempotent: false, destructive: true, openWorld: true } as const;
 
-/** The tools that a server offers of those that it lists, and its instructions: what is allowed and passes the screen. The screen may take its time and change its mind. */
+/**
+ * The tools that a server offers of those that it lists, and its instructions: what is allowed and passes the screen.
+ * The screen may take its time and change its mind.
+ */
 export class OfferedTools {
   readonly #options: OfferedToolsOptions;
   #passed: readonly McpTool[] | undefined;

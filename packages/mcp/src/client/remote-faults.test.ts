@@ -151,7 +151,10 @@ test("a session that the server has forgotten is made anew, and the call that it
   expect(peer.calls).toBe(2);
 });
 
-/** A server with sessions, which it forgets as one does that is started anew. `refuse` is how it answers to a session that it does not know. */
+/**
+ * A server with sessions, which it forgets as one does that is started anew. `refuse` is how it answers to a session
+ * that it does not know.
+ */
 async function startSessionServer(refuse: (response: ServerResponse, id: unknown) => void) {
   const sessions = new Set<string>();
   const state = { effects: 0, isBroken: false };

@@ -11,11 +11,17 @@ export interface StdioAddress {
   readonly env: Readonly<Record<string, string>>;
   /** @default the folder of this process */
   readonly cwd?: string | undefined;
-  /** The user that it runs as, which needs this process to be root's. It has none of that user's further groups. @default that of this process */
+  /**
+   * The user that it runs as, which needs this process to be root's. It has none of that user's further groups.
+   * @default that of this process
+   */
   readonly uid?: number | undefined;
   /** @default `uid`; under the user of this process, its group */
   readonly gid?: number | undefined;
-  /** The memory that it and all its children may have together; beyond that it is ended. Linux only. @default no limit */
+  /**
+   * The memory that it and all its children may have together; beyond that it is ended. Linux only.
+   * @default no limit
+   */
   readonly memoryMib?: number | undefined;
   /** The longest message that is read of it. @default 10 MiB */
   readonly maxMessageBytes?: number | undefined;
@@ -28,7 +34,11 @@ export interface RemoteAddress {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly oauth?: OAuthOptions | undefined;
-  /** For an address that a stranger has named: only public addresses are connected to, but for these exceptions, and no redirect is followed. @default it is connected to wherever it is */
+  /**
+   * For an address that a stranger has named: only public addresses are connected to, but for these exceptions, and no
+   * redirect is followed.
+   * @default it is connected to wherever it is
+   */
   readonly guard?: { readonly allowPorts: readonly number[]; readonly allowAddresses: readonly string[] } | undefined;
 }
 
@@ -42,7 +52,10 @@ export interface OAuthOptions {
   readonly issuer: string;
 }
 
-/** An offer of a server under one name. Texts are as the server wrote them, without anything that could deceive a reader. */
+/**
+ * An offer of a server under one name. Texts are as the server wrote them, without anything that could deceive a
+ * reader.
+ */
 export interface McpTool {
   readonly name: string;
   readonly description: string;

@@ -36,9 +36,9 @@ interface CallOut {
 }
 
 /**
- * Finds out whether a server that is connected and says nothing lives. Any message of it counts, also a refusal. A server that works on one thing at
- * a time says nothing meanwhile. It is busy, not hung, as long as one of the calls that may keep it so has time left. Further calls do not prolong
- * that.
+ * Finds out whether a server that is connected and says nothing lives. Any message of it counts, also a refusal. A
+ * server that works on one thing at a time says nothing meanwhile. It is busy, not hung, as long as one of the calls
+ * that may keep it so has time left. Further calls do not prolong that.
  */
 export class ServerWatch {
   readonly #connection: McpConnection;
@@ -62,7 +62,9 @@ export class ServerWatch {
     return { [Symbol.dispose]: () => void this.#out.delete(call) };
   }
 
-  /** A call that was sent so long ago has had no time left: if nothing was heard since, the server is looked at soon. */
+  /**
+   * A call that was sent so long ago has had no time left: if nothing was heard since, the server is looked at soon.
+   */
   timedOut(afterMs: number): boolean {
     if (performance.now() - this.#connection.heardAt < afterMs) return false;
     this.#isSuspect = true;
@@ -81,7 +83,10 @@ export class ServerWatch {
     );
   }
 
-  /** Asks the server whether it lives: by a ping, then for its tools, once while it is busy. Takes twice `answerMs` at most. */
+  /**
+   * Asks the server whether it lives: by a ping, then for its tools, once while it is busy. Takes twice `answerMs` at
+   * most.
+   */
   async look(signal: AbortSignal): Promise<Liveness> {
     const liveness = await this.#ask(signal);
     this.#isBusy = liveness === "busy";

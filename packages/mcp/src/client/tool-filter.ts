@@ -1,4 +1,7 @@
-/** Which tools of a server are offered, by globs on their own names: `*` is any text, `?` any character, case does not matter. */
+/**
+ * Which tools of a server are offered, by globs on their own names: `*` is any text, `?` any character, case does not
+ * matter.
+ */
 export interface ToolFilterOptions {
   /** @default all */
   readonly allowed?: readonly string[] | undefined;

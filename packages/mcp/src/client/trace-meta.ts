@@ -8,7 +8,8 @@ export function traceMeta(): Record<string, string> {
 }
 
 /**
- * Adds to the span of a tool's call that it is a call of an MCP server, as the conventions ask for where a tool's span is there already.
+ * Adds to the span of a tool's call that it is a call of an MCP server, as the conventions ask for where a tool's span
+ * is there already.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
  */
 export function markMcpCall(transport: string, protocolVersion: string | undefined): void {

@@ -16,7 +16,10 @@ import {
 import type { Identity } from "@rockbot/tools";
 import type { InvokeByServer } from "./tools/mcp-invoke-tool.ts";
 
-/** Calls a tool as agents of the .NET original do, for bridges that announce nothing: by the header that names the server. */
+/**
+ * Calls a tool as agents of the .NET original do, for bridges that announce nothing: by the header that names the
+ * server.
+ */
 export function invokeByServer(
   bus: Bus,
   agent: string,

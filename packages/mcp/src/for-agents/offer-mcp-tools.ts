@@ -18,9 +18,16 @@ import { visibleIndex } from "./visible-index.ts";
 export interface OfferMcpToolsOptions {
   /** The agent's name, as the caller has it. */
   readonly agent: string;
-  /** Says what each caller may use, and as whom the bridge speaks where the bus verifies senders. @default everything, and as mcp-bridge */
+  /**
+   * Says what each caller may use, and as whom the bridge speaks where the bus verifies senders.
+   * @default everything, and as mcp-bridge
+   */
   readonly policy?: PolicyHolder | undefined;
-  /** Whether its callers are known, so that each may have servers registered, where the policy names the tools in full. Asked again when the policy changes. @default they are */
+  /**
+   * Whether its callers are known, so that each may have servers registered, where the policy names the tools in full.
+   * Asked again when the policy changes.
+   * @default they are
+   */
   readonly mayRegister?: (() => boolean) | undefined;
   readonly log?: Logger | undefined;
 }
@@ -35,9 +42,10 @@ export interface OfferedMcpTools extends AsyncDisposable {
 const ASK_AGAIN_MS = 200;
 
 /**
- * Gives an agent the tools for MCP servers. They are there from the first index of servers that it hears. Tools that add and remove servers
- * are there while the bridge says that it takes such requests, and `mayRegister` does. It listens before it asks for an index, and asks again when tools come or go.
- * So it does not matter which of the two starts first, or that a restarted bridge knows no agents. Disposal takes the tools away.
+ * Gives an agent the tools for MCP servers. They are there from the first index of servers that it hears. Tools that
+ * add and remove servers are there while the bridge says that it takes such requests, and `mayRegister` does. It
+ * listens before it asks for an index, and asks again when tools come or go. So it does not matter which of the two
+ * starts first, or that a restarted bridge knows no agents. Disposal takes the tools away.
  */
 export async function offerMcpTools(
   bus: Bus,

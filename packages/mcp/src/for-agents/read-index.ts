@@ -18,7 +18,9 @@ export interface ReadIndexOptions {
 /** A question or an answer may be lost: the bus keeps neither for a process that is not there at that moment. */
 const ASK_EVERY_MS = 2_000;
 
-/** Asks which MCP servers there are, until a bridge tells, as it tells agents. Undefined if none has told all in time. */
+/**
+ * Asks which MCP servers there are, until a bridge tells, as it tells agents. Undefined if none has told all in time.
+ */
 export async function readIndex(
   bus: Bus,
   { agent, policy, timeoutMs }: ReadIndexOptions,

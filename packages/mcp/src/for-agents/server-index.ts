@@ -23,7 +23,10 @@ export class ServerIndex {
     return this.#servers.get(serverName.toLowerCase());
   }
 
-  /** Takes in a message: removals first, then the others. A whole index replaces all, unless it is older than one that was heard. */
+  /**
+   * Takes in a message: removals first, then the others. A whole index replaces all, unless it is older than one that
+   * was heard.
+   */
   apply({
     servers,
     removedServers = [],

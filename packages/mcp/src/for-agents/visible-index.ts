@@ -11,7 +11,10 @@ export interface VisibleIndex {
   mayUse(serverName: string, toolName: string): boolean;
   /** Whether the policy lets the caller use anything of a server of the name, if there were one. */
   mayUseSome(serverName: string): boolean;
-  /** Whether there is a server of the name that has not said yet what it offers, and of which the caller may use something. */
+  /**
+   * Whether there is a server of the name that has not said yet what it offers, and of which the caller may use
+   * something.
+   */
   isAwaited(serverName: string): boolean;
 }
 

@@ -26,8 +26,8 @@ const WRAPPERS: ReadonlySet<string> = new Set([
 const MAX_QUOTED = 500;
 
 /**
- * Checks values against a stranger's schema, by an interpreter: no code is made of it, nothing is fetched, and the time is bounded. Rules that cannot
- * be checked so are left out: a value is refused only if the schema refuses it.
+ * Checks values against a stranger's schema, by an interpreter: no code is made of it, nothing is fetched, and the time
+ * is bounded. Rules that cannot be checked so are left out: a value is refused only if the schema refuses it.
  */
 export function boundedCheck(schema: object): ValueCheck {
   const loosened = loosenSchema(schema);

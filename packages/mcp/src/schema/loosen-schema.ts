@@ -1,7 +1,9 @@
 import type { Schema } from "@cfworker/json-schema";
 import { isRecord } from "@rockbot/base";
 
-/** A schema that can be checked in bounded time. It accepts whatever the stranger's schema does, and may accept more. */
+/**
+ * A schema that can be checked in bounded time. It accepts whatever the stranger's schema does, and may accept more.
+ */
 export interface LoosenedSchema {
   readonly schema: Schema | boolean;
   /** Schemas in it, one below the other and side by side. */
@@ -47,8 +49,8 @@ const PLAIN: Readonly<Record<string, (value: unknown) => boolean>> = {
   multipleOf: (value) => isNumber(value) && Number(value) > 0,
 };
 /**
- * Keywords that are not checked. Some make the time of a check grow faster than schema and value, such as expressions that backtrack; some mean
- * another thing in old drafts.
+ * Keywords that are not checked. Some make the time of a check grow faster than schema and value, such as expressions
+ * that backtrack; some mean another thing in old drafts.
  */
 const UNCHECKED: readonly string[] = [
   "pattern",
@@ -65,8 +67,9 @@ const UNCHECKED: readonly string[] = [
 class TooLargeError extends Error {}
 
 /**
- * Takes out of a stranger's schema all rules that cannot be checked in bounded time. It writes out the parts that the schema refers to within itself;
- * nothing else is looked up. Where fewer rules would refuse more, as below `not`, more is taken out.
+ * Takes out of a stranger's schema all rules that cannot be checked in bounded time. It writes out the parts that the
+ * schema refers to within itself; nothing else is looked up. Where fewer rules would refuse more, as below `not`, more
+ * is taken out.
  * @returns undefined if it is too large for that
  */
 export function loosenSchema(schema: object): LoosenedSchema | undefined {

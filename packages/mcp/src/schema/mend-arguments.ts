@@ -12,8 +12,9 @@ const MAX_REFERENCES = 16;
 class TooMuchError extends Error {}
 
 /**
- * Arguments that a stranger's schema refuses, as its author's own server most likely takes them. A required field that is missing gets its default. A
- * null is left out where its field is optional and takes no null. Nothing else is changed; the outcome may still not fit.
+ * Arguments that a stranger's schema refuses, as its author's own server most likely takes them. A required field that
+ * is missing gets its default. A null is left out where its field is optional and takes no null. Nothing else is
+ * changed; the outcome may still not fit.
  * @param args what the schema refuses
  */
 export function mendArguments(schema: object, args: Record<string, unknown>): Record<string, unknown> {

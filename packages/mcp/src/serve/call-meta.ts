@@ -61,8 +61,8 @@ export function readCallMeta(
 }
 
 /**
- * Runs a call in the trace that its `_meta` names, in a span of its own; else in the span of the HTTP request that carries it, which says then that
- * it is a call.
+ * Runs a call in the trace that its `_meta` names, in a span of its own; else in the span of the HTTP request that
+ * carries it, which says then that it is a call.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/mcp/
  */
 export function tracedCall<T>(

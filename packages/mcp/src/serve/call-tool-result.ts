@@ -6,8 +6,8 @@ import { describeBlock, describeUnknownBlock } from "../client/call/call-result.
 import { Meta } from "./meta.ts";
 
 /**
- * An answer of the bus as MCP has it, the way back of `callResult`. Blocks that are no text stand again where the text says so, and the rest of
- * `structured` is the structured content.
+ * An answer of the bus as MCP has it, the way back of `callResult`. Blocks that are no text stand again where the text
+ * says so, and the rest of `structured` is the structured content.
  */
 export function callToolResult({
   toolCallId,

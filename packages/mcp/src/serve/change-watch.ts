@@ -1,9 +1,11 @@
-/** Changes that come within this time make one notification: a service that comes with 40 tools is one piece of news. */
+/**
+ * Changes that come within this time make one notification: a service that comes with 40 tools is one piece of news.
+ */
 const SETTLE_MS = 100;
 
 /**
- * Tells clients that their lists may have changed, a moment after something has. All of them: guides come and go with the tools
- * that they teach, and which of them a client may see differs.
+ * Tells clients that their lists may have changed, a moment after something has. All of them: guides come and go with
+ * the tools that they teach, and which of them a client may see differs.
  */
 export class ChangeWatch implements Disposable {
   readonly #tell: () => void;

@@ -27,8 +27,8 @@ const INSTRUCTIONS =
   "list_tool_guides names the guides, get_tool_guide reads one; they are here as prompts and resources, too.";
 
 /**
- * A server of the SDK over what a client may see and call, for one connection or one request, of either protocol era. It
- * keeps nothing: lists are read and calls are judged when they are asked for.
+ * A server of the SDK over what a client may see and call, for one connection or one request, of either protocol era.
+ * It keeps nothing: lists are read and calls are judged when they are asked for.
  */
 export function createToolServer(source: ToolSource, { version, log }: ToolServerOptions): Server {
   const server = new Server(

@@ -13,7 +13,10 @@ import { Meta } from "./meta.ts";
 const MIME_TYPE = "text/markdown";
 const URI_PREFIX = "rockbot://guides/";
 
-/** Our own guides as prompts: for people, whose client offers them as commands. What others say of themselves is no command. */
+/**
+ * Our own guides as prompts: for people, whose client offers them as commands. What others say of themselves is no
+ * command.
+ */
 export const promptsOf = (guides: readonly ToolGuide[]): Prompt[] =>
   own(guides).map(({ name, summary }) => ({ name, description: summary }));
 

@@ -4,8 +4,9 @@ import type { ProgressUpdate } from "./tool-source.ts";
 type Notify = ServerContext["mcpReq"]["notify"];
 
 /**
- * Passes progress on to a client. MCP wants a number that grows with each notification, and our updates need none. Where a tool counts nothing,
- * updates are counted. A number that does not grow is raised by the least there is if the update has a message; else the update says nothing new.
+ * Passes progress on to a client. MCP wants a number that grows with each notification, and our updates need none.
+ * Where a tool counts nothing, updates are counted. A number that does not grow is raised by the least there is if the
+ * update has a message; else the update says nothing new.
  */
 export function progressNotifications(progressToken: ProgressToken, notify: Notify): (update: ProgressUpdate) => void {
   let last: number | undefined;

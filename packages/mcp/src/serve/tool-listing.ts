@@ -12,7 +12,8 @@ export function toListedTool(tool: OfferedTool): Tool {
   const listing: Tool = {
     name,
     description,
-    // The protocol's arguments are an object, whether or not the schema says so. Some clients refuse one that names no properties.
+    // The protocol's arguments are an object, whether or not the schema says so. Some clients refuse one that names no
+    // properties.
     inputSchema: { properties: {}, ...listable({ ...parameters, type: "object" }) } as Tool["inputSchema"],
     ...(output === undefined ? {} : { outputSchema: output }),
     annotations: { readOnlyHint: readOnly, idempotentHint: readOnly || idempotent },
@@ -22,7 +23,10 @@ export function toListedTool(tool: OfferedTool): Tool {
   return listing;
 }
 
-/** A client refuses a result without structured content if the tool has an output schema: one for any object promises none. */
+/**
+ * A client refuses a result without structured content if the tool has an output schema: one for any object promises
+ * none.
+ */
 export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["outputSchema"]> | undefined {
   const { type, properties, ...rest } = (output ?? {}) as {
     readonly type?: unknown;
@@ -33,7 +37,10 @@ export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["out
   return isAnyObject || output === undefined ? undefined : listable(output as Readonly<Record<string, unknown>>);
 }
 
-/** The schema in the form that every client takes. Clients refuse the whole list for one schema whose keywords at the top have other types. */
+/**
+ * The schema in the form that every client takes. Clients refuse the whole list for one schema whose keywords at the
+ * top have other types.
+ */
 function listable({
   $schema,
   properties,

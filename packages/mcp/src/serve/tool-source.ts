@@ -47,6 +47,8 @@ export interface ToolSource {
   getGuides(): Promise<readonly ToolGuide[]>;
   /** The id of a call: a new one, or the one that belongs to the client's idempotency key, and to no other client's. */
   toolCallIdOf(idempotencyKey: string | undefined): string;
-  /** @throws {ToolError} if the call failed. A tool that reports a failure of its own gives a response with `isError`. */
+  /**
+   * @throws {ToolError} if the call failed. A tool that reports a failure of its own gives a response with `isError`.
+   */
   call(name: string, args: object, call: OfferedCall): Promise<ToolInvokeResponse>;
 }

@@ -55,7 +55,10 @@ export interface RejectedTool extends WaitingTool {
 /** The entries to approve: exactly those that the operator saw, and nothing that came in their place since. */
 export interface Approval {
   readonly tools: readonly ShownTool[];
-  /** Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays so. */
+  /**
+   * Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays
+   * so.
+   */
   readonly servers: readonly {
     readonly server: string;
     readonly digest: string;
@@ -131,7 +134,10 @@ function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<Rejec
   });
 }
 
-/** Approves, as the operator `by`. Tools are offered from the next look at the store on, at most a second later. @throws {StoreUnavailableError} */
+/**
+ * Approves, as the operator `by`. Tools are offered from the next look at the store on, at most a second later.
+ * @throws {StoreUnavailableError}
+ */
 export async function approve(
   store: TrustStore,
   { tools, servers }: Approval,

@@ -11,7 +11,10 @@ export interface FollowStoreOptions {
   readonly isBehind: () => boolean;
 }
 
-/** Takes in, each second, what others have written to the store since: other instances, operators. A store that is away is looked for again. */
+/**
+ * Takes in, each second, what others have written to the store since: other instances, operators. A store that is away
+ * is looked for again.
+ */
 export function followStore(store: TrustStore, { onChange, isBehind }: FollowStoreOptions): AsyncDisposable {
   let seen: string | undefined;
   return startLoop(LOOK_EVERY_MS, async () => {

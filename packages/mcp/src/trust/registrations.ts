@@ -4,8 +4,8 @@ import { digestOf, type RequestedServer } from "./requested-server.ts";
 import { MAX_RECORD_LENGTH, type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 /**
- * A request that waits for an operator, or that an operator has decided. After an approval the agent that asked may have that very server, once;
- * after a rejection it may not. An approval that came after a rejection counts.
+ * A request that waits for an operator, or that an operator has decided. After an approval the agent that asked may
+ * have that very server, once; after a rejection it may not. An approval that came after a rejection counts.
  */
 export interface AskedServer {
   readonly request: RequestedServer;
@@ -32,16 +32,23 @@ export interface RegisteredServer {
 export interface RegistrationRecord {
   readonly asked: readonly AskedServer[];
   readonly registered: readonly RegisteredServer[];
-  /** Who has registered servers of whom something is pinned, also if they are registered no more. A release without this lets it lapse. */
+  /**
+   * Who has registered servers of whom something is pinned, also if they are registered no more. A release without this
+   * lets it lapse.
+   */
   readonly pinned?: readonly { readonly server: string; readonly agent: string }[] | undefined;
 }
 
 const REGISTRATIONS = "registrations";
-/** Requests that wait or were rejected, of one agent and of all; an agent that asks for more gets an error that says so. */
+/**
+ * Requests that wait or were rejected, of one agent and of all; an agent that asks for more gets an error that says so.
+ */
 export const MAX_ASKED_PER_AGENT = 5;
 const MAX_ASKED = 100;
 const MAX_REGISTERED = 100;
-/** What is pinned of one server counts as this part of what an agent may have, if it is less: so names are bounded, too. */
+/**
+ * What is pinned of one server counts as this part of what an agent may have, if it is less: so names are bounded, too.
+ */
 const LEAST_PART = 1 / 64;
 /** What one agent asks for and has registered may take this part of the record that it is in. */
 const MAX_OWN_LENGTH = MAX_RECORD_LENGTH / 8;
@@ -50,7 +57,10 @@ export const ASKED_KEPT_MS = 24 * 3_600_000;
 
 const NONE: RegistrationRecord = { asked: [], registered: [] };
 
-/** The servers that agents have registered or asked for. They are one record, so that two bridges never give away the same name, or one place too many. */
+/**
+ * The servers that agents have registered or asked for. They are one record, so that two bridges never give away the
+ * same name, or one place too many.
+ */
 export class Registrations {
   readonly #store: TrustStore;
   readonly #now: () => Date;
@@ -65,7 +75,10 @@ export class Registrations {
     return this.#fresh(recordOf((await this.#store.read(REGISTRATIONS)).value));
   }
 
-  /** Notes that an agent asks for a server, once however often it asks. @returns false if too many requests wait already */
+  /**
+   * Notes that an agent asks for a server, once however often it asks.
+   * @returns false if too many requests wait already
+   */
   async ask(request: RequestedServer, agent: string): Promise<boolean> {
     const digest = digestOf(request);
     let hasRoom = true;
@@ -99,7 +112,8 @@ export class Registrations {
 
   /**
    * Approves what the operator was shown.
-   * @param rejectedBy who had rejected what was shown: what has been rejected since, or by somebody else, is not approved
+   * @param rejectedBy who had rejected what was shown: what has been rejected since, or by somebody else, is not
+   * approved
    * @returns false if nobody asks for it (any more)
    */
   approve(digest: string, by: string, rejectedBy?: string): Promise<boolean> {
@@ -109,7 +123,10 @@ export class Registrations {
     });
   }
 
-  /** Rejects what the operator was shown, also if it is approved and not used yet. @returns false if nobody asks for it (any more) */
+  /**
+   * Rejects what the operator was shown, also if it is approved and not used yet.
+   * @returns false if nobody asks for it (any more)
+   */
   reject(digest: string, by: string): Promise<boolean> {
     return this.#decide(digest, {
       isMeant: (asked) => !isRejected(asked),
@@ -135,8 +152,8 @@ export class Registrations {
   }
 
   /**
-   * Keeps a server that has been connected; an approval is used up by it. What is pinned of a server stays when it is gone, so an agent that has registered as
-   * many as its share holds, registers only those again.
+   * Keeps a server that has been connected; an approval is used up by it. What is pinned of a server stays when it is
+   * gone, so an agent that has registered as many as its share holds, registers only those again.
    */
   async register(
     request: RequestedServer,

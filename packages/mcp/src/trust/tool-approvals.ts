@@ -3,13 +3,19 @@ import { type Approval, type ApprovalOutcome, approve, readWaiting, type Waiting
 import type { TrustStore } from "./trust-store.ts";
 import { type Rejected, type Rejection, readRejected, reject, type WithdrawalOutcome } from "./withdrawals.ts";
 
-/** Decisions of operators about what waits for them. For operators, who come by a socket or a token: never for what comes over the bus. */
+/**
+ * Decisions of operators about what waits for them. For operators, who come by a socket or a token: never for what
+ * comes over the bus.
+ */
 export interface ToolApprovals {
   /** The tools and servers that wait for an operator. @throws {StoreUnavailableError} */
   waiting(): Promise<Waiting>;
   /** Approves exactly what was shown, as the operator `by`. @throws {StoreUnavailableError} */
   approve(approval: Approval, by: string): Promise<ApprovalOutcome>;
-  /** The tools and servers that operators have refused, which can be approved after all. @throws {StoreUnavailableError} */
+  /**
+   * The tools and servers that operators have refused, which can be approved after all.
+   * @throws {StoreUnavailableError}
+   */
   rejected(): Promise<Rejected>;
   /** Refuses definitions that are held, and servers that agents ask for. @throws {StoreUnavailableError} */
   reject(rejection: Rejection, by: string): Promise<WithdrawalOutcome>;
@@ -28,7 +34,9 @@ interface Shown {
   readonly servers: readonly { readonly server: string }[];
 }
 
-/** The decisions of operators about a service's own part of a store. It leaves to other services what is said of theirs. */
+/**
+ * The decisions of operators about a service's own part of a store. It leaves to other services what is said of theirs.
+ */
 export function createToolApprovals(
   store: TrustStore,
   { log, owns, takeIn = async () => {} }: ToolApprovalsOptions,

@@ -75,8 +75,9 @@ export async function readRejected(store: TrustStore, now?: () => Date): Promise
 }
 
 /**
- * Refuses held definitions and requested servers, as the operator `by`. A refused definition waits no more until it changes. An agent may not
- * ask for a refused server again for a day. Both can still be approved. @throws {StoreUnavailableError}
+ * Refuses held definitions and requested servers, as the operator `by`. A refused definition waits no more until it
+ * changes. An agent may not ask for a refused server again for a day. Both can still be approved. @throws
+ * {StoreUnavailableError}
  */
 export async function reject(
   store: TrustStore,
@@ -98,7 +99,11 @@ export async function reject(
   return { done: [...done, ...outcome.done], stale: [...stale, ...outcome.stale] };
 }
 
-/** Takes servers from the agents that have registered them, which may not have the same again for a day. All bridges leave them within a second or two. @throws {StoreUnavailableError} */
+/**
+ * Takes servers from the agents that have registered them, which may not have the same again for a day. All bridges
+ * leave them within a second or two.
+ * @throws {StoreUnavailableError}
+ */
 export async function removeServers(
   store: TrustStore,
   servers: ShownServers,
@@ -111,7 +116,11 @@ export async function removeServers(
   return outcome;
 }
 
-/** Of a server that is not there any more nothing waits; what is pinned of it, and what was refused, holds if it comes back. @throws {StoreUnavailableError} */
+/**
+ * Of a server that is not there any more nothing waits; what is pinned of it, and what was refused, holds if it comes
+ * back.
+ * @throws {StoreUnavailableError}
+ */
 export async function forgetWaiting(store: TrustStore, server: string): Promise<void> {
   const name = pinRecordName(server);
   await updateRecord(store, name, (value) => {

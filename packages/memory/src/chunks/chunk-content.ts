@@ -11,7 +11,10 @@ export interface Chunk {
   readonly heading: string;
   /** That of its first section: 1 to 3, or 0 without heading. */
   readonly level: number;
-  /** Each heading in it, and before these `{heading} (continued 1)` where it begins within a section. Empty for JSON and CSV. */
+  /**
+   * Each heading in it, and before these `{heading} (continued 1)` where it begins within a section. Empty for JSON and
+   * CSV.
+   */
   readonly sections: readonly Section[];
   /** Its range of the source, in characters. The ranges of all chunks cover the source exactly, in order. */
   readonly start: number;
@@ -31,13 +34,15 @@ export interface ChunkOptions {
  *
  * - Markdown: at headings of level 1 to 3, then at blank lines, then at the ends of lines, then anywhere. Short
  *   sections share a chunk. A heading stands before its text.
- * - JSON: between the elements of arrays and the members of objects, at the level nearest to the root that fits. Each chunk repeats the path to its
+ * - JSON: between the elements of arrays and the members of objects, at the level nearest to the root that fits. Each
+ * chunk repeats the path to its
  *   elements, and is JSON itself. A comma at its end is left out.
  * - CSV: between records; each chunk repeats the first.
  *
- * There are about as few chunks as can be, and the last one is no mere rest. No chunk is longer than `maxLength`. Then, none ends within a pair of surrogates. Then, none ends within a row of a table or a code fence that fits in a
- * chunk with the headings right before it. A longer row is split, and a longer fence is closed at the end of a chunk and opened again in the next. A header, path or fence is
- * not repeated where it takes more than a quarter of a chunk.
+ * There are about as few chunks as can be, and the last one is no mere rest. No chunk is longer than `maxLength`. Then,
+ * none ends within a pair of surrogates. Then, none ends within a row of a table or a code fence that fits in a chunk
+ * with the headings right before it. A longer row is split, and a longer fence is closed at the end of a chunk and
+ * opened again in the next. A header, path or fence is not repeated where it takes more than a quarter of a chunk.
  * @throws {RangeError} if `maxLength` is less than 64
  */
 export function chunkContent(text: string, { maxLength, form = "auto" }: ChunkOptions): readonly Chunk[] {

@@ -5,8 +5,8 @@ import type { Section } from "./piece.ts";
 const MAX_OF_CHUNK = 100;
 
 /**
- * The outline of a chunked text: a bullet with heading and key for each section of each chunk, indented by the level of its heading. A chunk without heading
- * is `Part n`. Nothing for no chunks.
+ * The outline of a chunked text: a bullet with heading and key for each section of each chunk, indented by the level of
+ * its heading. A chunk without heading is `Part n`. Nothing for no chunks.
  */
 export function outlineOf(
   chunks: readonly Pick<Chunk, "heading" | "level" | "sections">[],

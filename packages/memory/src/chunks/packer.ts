@@ -4,7 +4,10 @@ import { boundAt, nameOf, type Piece, type PieceBounds, type Section, shortHeadi
 /** Where a piece may end: before a heading of level 1 to 3, before a paragraph, or before any other unit. */
 export const Border = { Paragraph: 4, Unit: 5 } as const;
 
-/** A range of a text that is not cut unless it is longer than a chunk: a line, a code fence, a record. Units follow each other without gaps. */
+/**
+ * A range of a text that is not cut unless it is longer than a chunk: a line, a code fence, a record. Units follow each
+ * other without gaps.
+ */
 export interface Unit {
   readonly start: number;
   readonly end: number;
@@ -17,7 +20,10 @@ export interface Unit {
   readonly border: number;
 }
 
-/** By border: what part of a piece an end there is worth. So a piece ends at half of its length at a heading of level 1, rather than at a paragraph at its full length. */
+/**
+ * By border: what part of a piece an end there is worth. So a piece ends at half of its length at a heading of level 1,
+ * rather than at a paragraph at its full length.
+ */
 const COST = [0, 0, 0.1, 0.2, 0.5, 1.1];
 /** A piece ends no earlier, if it can be had otherwise. */
 const LEAST = 1 / 8;
@@ -25,8 +31,8 @@ const LEAST = 1 / 8;
 const MOST_BEFORE_CUT = 1 / 4;
 
 /**
- * Packs units into pieces, as many as fit. Pieces end where the border is best, late ones before early ones. No piece has nothing but headings: a unit that does not
- * fit behind its heading is cut, as is one that is longer than a piece.
+ * Packs units into pieces, as many as fit. Pieces end where the border is best, late ones before early ones. No piece
+ * has nothing but headings: a unit that does not fit behind its heading is cut, as is one that is longer than a piece.
  */
 export class Packer {
   readonly #pieces: Omit<Piece, "heading" | "level" | "sections">[] = [];
@@ -98,7 +104,10 @@ export class Packer {
     this.#hasText ||= isText(unit);
   }
 
-  /** The unit before which the open piece is best ended, `#units.length` for the one that comes; nothing where one would be left with headings only. */
+  /**
+   * The unit before which the open piece is best ended, `#units.length` for the one that comes; nothing where one would
+   * be left with headings only.
+   */
   #bestBorder(coming: Unit): number | undefined {
     const all = [...this.#units, coming];
     let best: { readonly at: number; readonly worth: number } | undefined;

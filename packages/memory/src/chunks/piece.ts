@@ -20,7 +20,10 @@ export interface Piece extends Section {
 /** How long pieces may be, in characters. */
 export interface PieceBounds {
   readonly maxLength: number;
-  /** Shorter ones for the end of a text, which begins at `from`, so that no mere rest is left. A unit that fits in `maxLength` may be longer. */
+  /**
+   * Shorter ones for the end of a text, which begins at `from`, so that no mere rest is left. A unit that fits in
+   * `maxLength` may be longer.
+   */
   readonly ending?: { readonly from: number; readonly target: number } | undefined;
 }
 

@@ -175,7 +175,10 @@ class JsonSplitter {
     return openLength + close.length + more <= this.#maxLength / 4;
   }
 
-  /** Reads a string; one that is longer than a piece is cut within, and opened again. @returns after its end, if it has one */
+  /**
+   * Reads a string; one that is longer than a piece is cut within, and opened again.
+   * @returns after its end, if it has one
+   */
   #readString(start: number): number | undefined {
     const text = this.#text;
     const container = this.#container;
@@ -237,7 +240,10 @@ class JsonSplitter {
     this.#from = boundary ?? this.#from;
   }
 
-  /** The path of a piece: that of its beginning or its end, whichever is deeper, with the elements if that is an array: `$.items[120..239]`. */
+  /**
+   * The path of a piece: that of its beginning or its end, whichever is deeper, with the elements if that is an array:
+   * `$.items[120..239]`.
+   */
   #nameUpTo(end: Boundary | undefined): string {
     const from = this.#from;
     const isNamedByEnd = end !== undefined && (from === undefined || end.container.depth >= from.container.depth);

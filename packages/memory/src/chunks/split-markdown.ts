@@ -79,7 +79,10 @@ interface Fence {
   readonly mark: string;
 }
 
-/** A code fence opens with at least three backticks or tildes, after up to three blanks; what follows backticks has none. */
+/**
+ * A code fence opens with at least three backticks or tildes, after up to three blanks; what follows backticks has
+ * none.
+ */
 function fenceAt(text: string, start: number, end: number): Fence | undefined {
   let at = start;
   while (at < start + 3 && text.charCodeAt(at) === BLANK) at++;

@@ -1,7 +1,10 @@
 /** So many entries give way to others at once, as a script must be over soon. */
 const MAX_GIVING_WAY = 4_096;
 
-/** Reads the head of an entry's facts: when it was stored and ends, its bytes, its kind, its width, and the name of its text. */
+/**
+ * Reads the head of an entry's facts: when it was stored and ends, its bytes, its kind, its width, and the name of its
+ * text.
+ */
 const HEAD = `
 local function head(facts)
   local storedAt, expiresAt, bytes, kind, width, name = string.match(facts, '^(%d+):(%d+):(%d+):(%a):(%d):(%x+):')
@@ -34,16 +37,17 @@ local function removeExpired(now, most)
 end`;
 
 /**
- * The scripts of working memory. Each is of one owner. Texts lie under names of their own, which are written once. So a read in
- * several steps gets one text or none, and a text is there in full before anything leads to it.
+ * The scripts of working memory. Each is of one owner. Texts lie under names of their own, which are written once. So a
+ * read in several steps gets one text or none, and a text is there in full before anything leads to it.
  */
 export const commands = {
   /**
-   * KEYS: facts, keys, ends, counts. ARGV: prefix of texts' names, maxEntries, maxChunks, maxBytes, how long all of this is kept, then for
-   * each entry: key, time to live, bytes, kind, width, name, further facts, the name that its key must have now ("-" for none, "" for any),
-   * and its text, or "" if that lies there. Answers "", or the bound that would be exceeded: its kind, its namespace, and the milliseconds
-   * until the next entry expires. An entry of another name is a bound, too: "v", its key, and its name. Where there are too many bytes, entries that end first
-   * give way, unless these would not fit alone.
+   * KEYS: facts, keys, ends, counts. ARGV: prefix of texts' names, maxEntries, maxChunks, maxBytes, how long all of
+   * this is kept, then for each entry: key, time to live, bytes, kind, width, name, further facts, the name that its
+   * key must have now ("-" for none, "" for any), and its text, or "" if that lies there. Answers "", or the bound that
+   * would be exceeded: its kind, its namespace, and the milliseconds until the next entry expires. An entry of another
+   * name is a bound, too: "v", its key, and its name. Where there are too many bytes, entries that end first give way,
+   * unless these would not fit alone.
    */
   putMemory: {
     numberOfKeys: 4,
@@ -108,7 +112,10 @@ end
 for _, key in ipairs(KEYS) do redis.call('PEXPIRE', key, ARGV[5]) end
 return ''`,
   },
-  /** KEYS: facts. ARGV: prefix of texts' names, key, offset and length in characters. Answers the time, the facts and that part of the text. */
+  /**
+   * KEYS: facts. ARGV: prefix of texts' names, key, offset and length in characters. Answers the time, the facts and
+   * that part of the text.
+   */
   loadMemory: {
     numberOfKeys: 1,
     lua: `${HEAD}
@@ -132,7 +139,10 @@ local old = remove(ARGV[2], facts)
 redis.call('DEL', ARGV[1] .. old.name)
 return old.expiresAt > milliseconds() and 1 or 0`,
   },
-  /** KEYS: facts, keys, ends, counts. ARGV: the first key, the end of keys that begin with the prefix, how many to pass over, how many. Answers the time, then key and facts of each. */
+  /**
+   * KEYS: facts, keys, ends, counts. ARGV: the first key, the end of keys that begin with the prefix, how many to pass
+   * over, how many. Answers the time, then key and facts of each.
+   */
   listMemory: {
     numberOfKeys: 4,
     lua: `${HEAD}${REMOVE}

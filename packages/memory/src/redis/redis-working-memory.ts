@@ -18,7 +18,10 @@ import { ownedMemory } from "../owned-memory.ts";
 import type { MemoryEntryInfo, OwnedMemory, WorkingMemory } from "../working-memory.ts";
 import { commands } from "./commands.ts";
 
-/** How working memory in Redis is connected, and its bounds. That of the whole process does not apply: Redis has its maxmemory. */
+/**
+ * How working memory in Redis is connected, and its bounds. That of the whole process does not apply: Redis has its
+ * maxmemory.
+ */
 export interface RedisWorkingMemoryOptions extends RedisStoreOptions {
   readonly limits?: Partial<Omit<MemoryLimits, "maxTotalBytes">> | undefined;
 }
@@ -38,8 +41,9 @@ const PAGE = 1_000;
 const NO_ENTRY = "-";
 
 /**
- * Working memory in Redis 7.0 or later, shared by all processes that use it. A Redis that cannot be reached is no error here.
- * Operations fail with a StoreUnavailableError until it can be, within 500 ms for each command. Entries are there again if Redis has kept them.
+ * Working memory in Redis 7.0 or later, shared by all processes that use it. A Redis that cannot be reached is no error
+ * here. Operations fail with a StoreUnavailableError until it can be, within 500 ms for each command. Entries are there
+ * again if Redis has kept them.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

@@ -12,8 +12,8 @@ const SEEN = 4 * SHOWN_LINE;
 const TURN = 512 * 1024;
 
 /**
- * Every place of a text where another stands, case ignored, with the lines around it. Matches do not overlap. It takes time in proportion to the
- * text, whatever is looked for (Knuth, Morris and Pratt), and lets other work run in between.
+ * Every place of a text where another stands, case ignored, with the lines around it. Matches do not overlap. It takes
+ * time in proportion to the text, whatever is looked for (Knuth, Morris and Pratt), and lets other work run in between.
  * @throws {RangeError} for a query beyond its bounds
  */
 export async function findIn(

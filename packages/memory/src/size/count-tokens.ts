@@ -4,7 +4,10 @@ import { estimateTokenCount } from "tokenx";
 const COUNTED = 128 * 1024;
 const SAMPLES = 16;
 
-/** About how many tokens a text is for a model. Long texts are sampled at even distances: counting 10 MB would take a second. */
+/**
+ * About how many tokens a text is for a model. Long texts are sampled at even distances: counting 10 MB would take a
+ * second.
+ */
 export function countTokens(text: string): number {
   if (text.length <= COUNTED) return estimateTokenCount(text);
   const length = COUNTED / SAMPLES;

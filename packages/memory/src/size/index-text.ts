@@ -10,7 +10,10 @@ export interface StoredResult {
   readonly indexKey: string;
 }
 
-/** What the model gets instead of a result that is too large: where its parts are. At most `maxLength` characters, but at least one row. */
+/**
+ * What the model gets instead of a result that is too large: where its parts are. At most `maxLength` characters, but
+ * at least one row.
+ */
 export function indexText({ toolName, length, chunks, keyOf, indexKey }: StoredResult, maxLength: number): string {
   const head = [
     `Tool result for '${toolName}' is large (${grouped(length)} chars) and has been split into ${chunks.length} chunk(s)`,

@@ -14,8 +14,9 @@ export interface ResultNames {
 }
 
 /**
- * How the keys of a result begin: `{namespace}/web-{url}`, else `{namespace}/tool-{name}-{run}`. They follow from the call, so a replayed
- * one has the same. A name that does not fit, and a URL with characters that the key cannot tell apart, end in a hash.
+ * How the keys of a result begin: `{namespace}/web-{url}`, else `{namespace}/tool-{name}-{run}`. They follow from the
+ * call, so a replayed one has the same. A name that does not fit, and a URL with characters that the key cannot tell
+ * apart, end in a hash.
  */
 export function resultKey(namespace: string, { toolName, toolCallId, url }: ResultNames): string {
   if (url !== undefined) return `${namespace}/web-${urlName(url)}`;

@@ -7,7 +7,10 @@ export interface SizeBounds {
   /** The most characters of a chunk. */
   readonly chunkLength: number;
   readonly ttlMs: number;
-  /** Whether the chunks of a call with a `url` are named after that, so that reading it again replaces them. @default false */
+  /**
+   * Whether the chunks of a call with a `url` are named after that, so that reading it again replaces them.
+   * @default false
+   */
   readonly isOfUrl?: boolean | undefined;
 }
 
@@ -26,7 +29,10 @@ export const TTL_MS = 20 * 60_000;
 /** The bounds of one tool's results, of which it may have declared some itself. */
 export type SizeBoundsOf = (toolName: string, declared?: ResultSize) => SizeBounds;
 
-/** The bounds of each tool's results for a model. No result and no chunk may be larger than what the model takes, so that one call reads a chunk. */
+/**
+ * The bounds of each tool's results for a model. No result and no chunk may be larger than what the model takes, so
+ * that one call reads a chunk.
+ */
 export function sizeBounds({ threshold = DEFAULT_THRESHOLD, tools = {} }: SizeBoundsOptions = {}): SizeBoundsOf {
   const ofTools = new Map(Object.entries(tools));
   const ofModel = { threshold, chunkLength: threshold, ttlMs: TTL_MS };

@@ -40,9 +40,10 @@ export const memoryReaders: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Keeps what a model cannot read at once out of its context. A result above the tool's threshold goes to working memory in chunks, and the
- * model gets an index of them. Where there is no memory, or it is full or away, the result is cut, and says so. This is the one place that shortens.
- * Chunks of an untrusted result are untrusted. Keys and texts follow from the call, so that a replayed call gives the same.
+ * Keeps what a model cannot read at once out of its context. A result above the tool's threshold goes to working memory
+ * in chunks, and the model gets an index of them. Where there is no memory, or it is full or away, the result is cut,
+ * and says so. This is the one place that shortens. Chunks of an untrusted result are untrusted. Keys and texts follow
+ * from the call, so that a replayed call gives the same.
  */
 export function sizeLayer(options: SizeLayerOptions): ToolLayer {
   const { threshold = sizeBounds(), exempt = (toolName: string) => memoryReaders.has(toolName) } = options;
@@ -75,7 +76,10 @@ interface Storing extends SizeLayerOptions {
   readonly bounds: SizeBounds;
 }
 
-/** Puts a text into working memory, in chunks and with an index. @returns what the model gets; nothing if the memory does not take it */
+/**
+ * Puts a text into working memory, in chunks and with an index.
+ * @returns what the model gets; nothing if the memory does not take it
+ */
 async function store(
   text: string,
   { memory, namespace, request, response, context, bounds }: Storing,

@@ -1,7 +1,10 @@
 import { type ContentTrust, definedBy, trustOfAll } from "@rockbot/contracts";
 import type { MemoryEntryInfo } from "../working-memory.ts";
 
-/** A line of a list of entries: `- session/a/notes (1 200 characters, expires in 4m59s, category: research, tags: shop, hours)`. */
+/**
+ * A line of a list of entries: `- session/a/notes (1 200 characters, expires in 4m59s, category: research, tags: shop,
+ * hours)`.
+ */
 export function entryLine({ key, length, expiresAt, category, tags }: MemoryEntryInfo): string {
   const facts = [
     `${length} characters`,

@@ -9,7 +9,10 @@ import { wholeKey } from "./session-keys.ts";
 /** What is said beside a part or matches fits in so many characters. */
 const NOTICE_CHARS = 300;
 
-/** `get_from_working_memory`: a text of the session, a part of it that fits the model, or the places where another text stands in it. */
+/**
+ * `get_from_working_memory`: a text of the session, a part of it that fits the model, or the places where another text
+ * stands in it.
+ */
 export function getFromWorkingMemory(memory: OwnedMemory, { namespace, pageChars }: MemoryToolsOptions): Tool {
   return defineTool(tools.getFromWorkingMemory, async ({ key, offset = 0, length, find, context }) => {
     const whole = wholeKey(key, namespace);

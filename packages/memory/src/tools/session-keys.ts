@@ -4,7 +4,8 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 const ROOTS = new Set(["session", "patrol", "subagent", "research", "family"]);
 
 /**
- * The whole key that a model means. One with a slash is whole, and must lie in the session's namespace; another gets that before it.
+ * The whole key that a model means. One with a slash is whole, and must lie in the session's namespace; another gets
+ * that before it.
  * @throws {ToolError} `denied`, for a key of another namespace
  */
 export function wholeKey(key: string, namespace: string): string {
@@ -17,7 +18,10 @@ export function wholeKey(key: string, namespace: string): string {
   );
 }
 
-/** The key under which a model saves: as `wholeKey`, but a key of its own may have slashes, such as `plan/step-1`. @throws as `wholeKey` */
+/**
+ * The key under which a model saves: as `wholeKey`, but a key of its own may have slashes, such as `plan/step-1`.
+ * @throws as `wholeKey`
+ */
 export function keyToSave(key: string, namespace: string): string {
   if (isWithin(key, namespace)) return key;
   if (key.includes("/") && ROOTS.has(key.slice(0, key.indexOf("/"))))

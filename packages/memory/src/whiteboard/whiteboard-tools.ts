@@ -19,8 +19,8 @@ export interface WhiteboardToolsOptions {
 const DEFAULT_TTL_MINUTES = 60;
 
 /**
- * The whiteboard of a family of sessions: at most 50 entries in the working memory of their caller, in a namespace of their own. Each writing has a
- * version, by which writers change what they have read and nothing newer.
+ * The whiteboard of a family of sessions: at most 50 entries in the working memory of their caller, in a namespace of
+ * their own. Each writing has a version, by which writers change what they have read and nothing newer.
  */
 export function whiteboardTools(
   memory: OwnedMemory,

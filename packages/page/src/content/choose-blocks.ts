@@ -1,6 +1,7 @@
 /**
- * Which blocks to keep, so that what is kept is expected to agree best with the content. By words, F1 = 2 * (content kept) / (kept + content).
- * The best choice is all blocks whose share of content is above a limit, which is found by trying each.
+ * Which blocks to keep, so that what is kept is expected to agree best with the content. By words, F1 = 2 * (content
+ * kept) / (kept + content). The best choice is all blocks whose share of content is above a limit, which is found by
+ * trying each.
  */
 export function chooseBlocks(shares: ArrayLike<number>, words: ArrayLike<number>): boolean[] {
   const order = Array.from({ length: shares.length }, (_, i) => i).sort(

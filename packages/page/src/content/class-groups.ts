@@ -2,8 +2,8 @@ import { TextMemo } from "../text-memo.ts";
 import type { Element } from "../tree/dom.ts";
 
 /**
- * What sites call the parts of a page, in classes, ids and the like, or mean by an element. A part of a site's words for a thing is a hint of it only: what
- * follows from one is learnt.
+ * What sites call the parts of a page, in classes, ids and the like, or mean by an element. A part of a site's words
+ * for a thing is a hint of it only: what follows from one is learnt.
  */
 const groups: Readonly<Record<string, { readonly words: RegExp; readonly names?: readonly string[] }>> = {
   navigation: { words: /\bnav|menu|megamenu|navbar|skip-?(?:link|to)|\btabs?\b|tablist/, names: ["nav", "menu"] },
@@ -99,7 +99,10 @@ const NONE: readonly number[] = [];
 /** Of one element's words, in characters: a longer list of classes says no more. */
 const MAX_LENGTH = 300;
 
-/** The groups that an element belongs to, as indices of `groupNames`. Reads each string of words once while `known` lives. */
+/**
+ * The groups that an element belongs to, as indices of `groupNames`. Reads each string of words once while `known`
+ * lives.
+ */
 export function groupsOf({ name, attribs }: Element, known: Map<string, readonly number[]>): readonly number[] {
   let words = "";
   for (const attribute of speaking) {

@@ -38,7 +38,10 @@ export function findContent(page: ReadPage): FoundContent | undefined {
   return { nodes: found, names: linksOfNames(view.blocks, kept) };
 }
 
-/** Whether pictures stand between what is kept, so that they belong to it. What a figure says of its picture may be cut, and the picture stays. */
+/**
+ * Whether pictures stand between what is kept, so that they belong to it. What a figure says of its picture may be cut,
+ * and the picture stays.
+ */
 function betweenKept({ zones }: PageView, kept: readonly boolean[]): (pictures: Pictures) => boolean {
   const figures = new Map(
     zones

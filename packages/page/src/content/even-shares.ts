@@ -11,8 +11,8 @@ const NEAR = 0.2;
 const TOGETHER = 0.8;
 
 /**
- * Draws the shares of blocks that a page makes by one pattern together: the paragraphs of a text, or the names on all cards of a list. What is learnt of one block
- * is often wrong, and of many such seldom.
+ * Draws the shares of blocks that a page makes by one pattern together: the paragraphs of a text, or the names on all
+ * cards of a list. What is learnt of one block is often wrong, and of many such seldom.
  */
 export function evenShares(blocks: readonly Block[], shares: readonly number[]): number[] {
   const groups = new Map<string, number[]>();

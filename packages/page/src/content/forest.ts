@@ -20,7 +20,10 @@ const STEP = 1 / 8_192;
 const LEAF = 0xffff;
 const BYTES = 8;
 
-/** A forest as text for a file. Nodes stand in preorder: column, limit, and how far away the other branch is; or the value of a leaf. */
+/**
+ * A forest as text for a file. Nodes stand in preorder: column, limit, and how far away the other branch is; or the
+ * value of a leaf.
+ */
 export function packForest({ bias, trees }: Forest): string {
   const bytes: Buffer[] = [];
   for (const tree of trees) add(tree);
@@ -45,7 +48,10 @@ export function packForest({ bias, trees }: Forest): string {
   }
 }
 
-/** Reads a packed forest. The function it returns gives the share of the content in a row: the logistic function of the sum. */
+/**
+ * Reads a packed forest. The function it returns gives the share of the content in a row: the logistic function of the
+ * sum.
+ */
 export function readForest(packed: string): (row: Float32Array) => number {
   const bytes = Buffer.from(packed, "base64");
   const count = bytes.length / BYTES - 1;

@@ -35,7 +35,10 @@ function keepAttributions({ blocks, zones, sums }: PageView, chosen: readonly bo
   return kept;
 }
 
-/** Keeps an address that is its own text, behind what is kept: an author pastes such a link, and menus give theirs names. */
+/**
+ * Keeps an address that is its own text, behind what is kept: an author pastes such a link, and menus give theirs
+ * names.
+ */
 function keepAddresses(blocks: readonly Block[], chosen: readonly boolean[]): boolean[] {
   const kept = [...chosen];
   blocks.forEach(({ text }, i) => {

@@ -6,8 +6,9 @@ import { type PageView, sumIn } from "./page-view.ts";
 const LONGEST_NOTE = 300;
 
 /**
- * Keeps the notes that what is kept refers to, where its links say that these are notes. Without its note a mark misleads, and notes stand where other pages have what
- * is beside their content. A raised link alone says little: shops have their terms behind such links.
+ * Keeps the notes that what is kept refers to, where its links say that these are notes. Without its note a mark
+ * misleads, and notes stand where other pages have what is beside their content. A raised link alone says little: shops
+ * have their terms behind such links.
  */
 export function keepNotes({ blocks, zones, sums }: PageView, chosen: readonly boolean[]): readonly boolean[] {
   const wanted = new Set(blocks.flatMap(({ index, text }) => (chosen[index] === true ? (text.notes ?? []) : [])));

@@ -19,8 +19,9 @@ const leastShares: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Keeps code and tables beside what is kept, tables of which a part is, and lists between what is kept. A reader takes such a part as a whole: a row or an item that is
- * missing misleads. What is learnt of their words says little, for they have few sentences.
+ * Keeps code and tables beside what is kept, tables of which a part is, and lists between what is kept. A reader takes
+ * such a part as a whole: a row or an item that is missing misleads. What is learnt of their words says little, for
+ * they have few sentences.
  */
 export function keepWhole({ blocks, zones }: PageView, { shares, limit, chosen }: ChosenBlocks): boolean[] {
   const kept = [...chosen];

@@ -29,7 +29,10 @@ export function preferHeadings(blocks: readonly Block[], kept: readonly boolean[
   return chosen;
 }
 
-/** What of the kept blocks has a link beside it that says the same: many sites lay a link over a card, and write its name again below. */
+/**
+ * What of the kept blocks has a link beside it that says the same: many sites lay a link over a card, and write its
+ * name again below.
+ */
 export function linksOfNames(blocks: readonly Block[], kept: readonly boolean[]): NamedLink[] {
   return blocks.flatMap((block) => {
     if (kept[block.index] !== true || block.text.linkWords > 0 || block.text.words < LEAST_WORDS) return [];

@@ -11,7 +11,10 @@ export interface PageFacts {
   readonly language: string | null;
   /** Objects of JSON-LD, those within others included. */
   readonly things: readonly Thing[];
-  /** Those of them that are products, without what products hold: variants, accessories, and what a review of it is about. */
+  /**
+   * Those of them that are products, without what products hold: variants, accessories, and what a review of it is
+   * about.
+   */
   readonly products: readonly Thing[];
 }
 
@@ -59,7 +62,10 @@ const line = (text: string, maxLength: number): string | null => {
   return short === "" ? null : short;
 };
 
-/** Line ends within a text, which JSON does not allow, are read as spaces: many sites write them, and search engines read them. */
+/**
+ * Line ends within a text, which JSON does not allow, are read as spaces: many sites write them, and search engines
+ * read them.
+ */
 function parsed(json: string): unknown {
   const text = json.replace(/^\s*(?:<!--|\/\/<!\[CDATA\[|<!\[CDATA\[)/, "").replace(/(?:-->|\/\/\]\]>|\]\]>)\s*$/, "");
   return (fromJson(text) ?? fromJson(text.replaceAll(/\p{Cc}+/gu, " ")))?.value;
@@ -105,7 +111,10 @@ export const typesOf = (thing: Thing): string[] =>
 
 const MAX_TEXT = 10_000;
 
-/** A text or number of a thing on one line. Some sites write such values as HTML, and some of them as HTML whose tags are escaped. */
+/**
+ * A text or number of a thing on one line. Some sites write such values as HTML, and some of them as HTML whose tags
+ * are escaped.
+ */
 export function lineOf(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const once = withoutTags(String(value).slice(0, MAX_TEXT));

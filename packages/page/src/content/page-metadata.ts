@@ -126,7 +126,8 @@ function address(text: string | undefined, base: URL | undefined): string | unde
 export function frontMatter(metadata: PageMetadata): string {
   const entries = Object.entries(metadata).filter(([, value]) => value !== undefined);
   if (entries.every(([name]) => name === "title")) return "";
-  // In YAML's double quotes JSON's escapes mean the same, and no reader of markdown takes anything in them for a tag or a link.
+  // In YAML's double quotes JSON's escapes mean the same, and no reader of markdown takes anything in them for a tag or
+  // a link.
   const quoted = (value: string): string =>
     JSON.stringify(value).replaceAll("<", "\\u003c").replaceAll("](", "]\\u0028");
   return `---\n${entries.map(([name, value]) => `${name}: ${quoted(value as string)}\n`).join("")}---\n`;

@@ -6,7 +6,10 @@ import type { Block, PageBlocks, Zone } from "./read-blocks.ts";
 export interface PageView extends PageBlocks {
   readonly facts: PageFacts;
   readonly words: number;
-  /** Sums over all blocks before one, by its index: of words, of words in links, of prose, of marks, of headings, of stop words. */
+  /**
+   * Sums over all blocks before one, by its index: of words, of words in links, of prose, of marks, of headings, of
+   * stop words.
+   */
   readonly sums: Readonly<Record<SumName, Float64Array>>;
   readonly phrases: Int32Array;
   /** The index of the last heading at or before each block, -1 where there is none. */

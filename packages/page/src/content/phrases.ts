@@ -1,4 +1,7 @@
-/** What the words of a heading, a label or a short text say of their place on the page. Hints only: what follows from one is learnt. */
+/**
+ * What the words of a heading, a label or a short text say of their place on the page. Hints only: what follows from
+ * one is learnt.
+ */
 const phrases: Readonly<Record<string, RegExp>> = {
   related:
     /\b(?:related|recommend|you (?:may|might|could)|also (?:like|read|view|bought|see)|more (?:from|in|on|like|stories|articles|news|posts|about)|read (?:next|also)|popular|trending|latest|most (?:read|viewed|popular)|recent|similar|don.t miss|up next|what to read|further reading|see also|customers (?:who|also)|frequently bought|keep reading|explore|discover|featured|editor.?s|top stories|inspired by|sponsored|pair(?:s|ed) (?:well )?with|complete the|recently viewed)\b|ähnliche|weitere|mehr zum|auch interess|articles similaires|à lire|relacionad|te puede|leggi anche|potrebbe|leia (?:também|mais)|читайте/,

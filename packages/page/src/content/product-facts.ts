@@ -53,7 +53,10 @@ const thingsIn = (value: unknown): Thing[] =>
 /** Lines of so many words are sentences. */
 const LONG_LINE = 12;
 
-/** The product's description where the page's markdown has no text of at least half its length: scripts would write it there. */
+/**
+ * The product's description where the page's markdown has no text of at least half its length: scripts would write it
+ * there.
+ */
 export function missingDescription({ description }: ProductFacts, markdown: string): string | undefined {
   const words = (text: string): number => text.split(/\s+/).length;
   if (description === undefined || words(description) < LONG_LINE) return undefined;

@@ -26,7 +26,8 @@ const LITTLE = 100;
 const MUCH_MORE = 2;
 
 /**
- * Parses a page, and leaves what is its content and people see. Which blocks are the content is learnt; on small pages rules say it.
+ * Parses a page, and leaves what is its content and people see. Which blocks are the content is learnt; on small pages
+ * rules say it.
  * @param url where the page came from
  * @param isWhole whether all is left that people see
  * @throws {PageTooComplexError} if the page has too many nodes or styles
@@ -36,7 +37,8 @@ export function readContent(html: string, url: string, isWhole: boolean): PageCo
   const base = baseOf(page.document, url);
   const content = isWhole ? undefined : findContent(page);
   if (content !== undefined) {
-    // Sheets are tried on what is left only: most of a page's elements are beside its content. They see the whole page, for their selectors speak of all of it.
+    // Sheets are tried on what is left only: most of a page's elements are beside its content. They see the whole page,
+    // for their selectors speak of all of it.
     const hidden = findHidden(page.$, { among: content.nodes });
     const isDrawnLater = hidesMost(page.document, content.nodes, hidden);
     keepOnly(page.document, content.nodes, isDrawnLater ? new Set() : hidden);
@@ -100,7 +102,10 @@ const MOST = 0.6;
 const MUCH = 1_000;
 const MANY_PARTS = 10;
 
-/** Whether sheets hide most of the content: its headings, and its paragraphs by the dozen. A text that is hidden from people alone is less than what they read. */
+/**
+ * Whether sheets hide most of the content: its headings, and its paragraphs by the dozen. A text that is hidden from
+ * people alone is less than what they read.
+ */
 function hidesMost(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: ReadonlySet<AnyNode>): boolean {
   let all = 0;
   let unseen = 0;

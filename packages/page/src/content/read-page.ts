@@ -71,7 +71,8 @@ export const describePage = ({ document, facts, unseen }: ReadPage): RatedPage =
   describeBlocks(document, facts, unseen);
 
 /**
- * Puts what a server sent later, in hidden boxes at the page's end, in the places that the page keeps for it, as the page's first script would.
+ * Puts what a server sent later, in hidden boxes at the page's end, in the places that the page keeps for it, as the
+ * page's first script would.
  * @see React's streaming renderer: a box `S:n` belongs to the template `B:n` or `P:n`
  */
 function placeStreamed(named: NamedElements): void {
@@ -98,7 +99,10 @@ function placeStreamed(named: NamedElements): void {
   }
 }
 
-/** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */
+/**
+ * What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw;
+ * else it only asks to turn scripts on.
+ */
 function skipNoscript(document: ParentNode, fallbacks: readonly Element[], unseen: Set<AnyNode>): void {
   if (fallbacks.length === 0) return;
   const length = fallbacks.reduce((sum, fallback) => sum + seenLength(fallback, unseen), 0);

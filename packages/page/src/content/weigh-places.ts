@@ -3,7 +3,9 @@ import { groupNames } from "./class-groups.ts";
 import { type PageView, sumIn } from "./page-view.ts";
 import type { Zone } from "./read-blocks.ts";
 
-/** What the share of a block counts in parts that are content on few pages, for all that its words look like content. */
+/**
+ * What the share of a block counts in parts that are content on few pages, for all that its words look like content.
+ */
 const BESIDE = 0.3;
 const ASIDE = 0.6;
 const BEYOND_MAIN = 0.5;
@@ -22,12 +24,15 @@ const besideGroups: readonly number[] = ["related", "letter", "promotion", "lega
   groupNames.indexOf(name),
 );
 const promotion = groupNames.indexOf("promotion");
-/** Where more than half of what looks like content stands in parts called alike, the name tells nothing apart. Advertisements stay what they are. */
+/**
+ * Where more than half of what looks like content stands in parts called alike, the name tells nothing apart.
+ * Advertisements stay what they are.
+ */
 const HALF = 0.5;
 
 /**
- * Lowers the shares of blocks in menus, footers, asides and dialogs, in parts that a site calls beside its content, and beyond the one `main` element: what is learnt
- * of few sites does not weigh these enough.
+ * Lowers the shares of blocks in menus, footers, asides and dialogs, in parts that a site calls beside its content, and
+ * beyond the one `main` element: what is learnt of few sites does not weigh these enough.
  */
 export function weighPlaces(view: PageView, shares: readonly number[]): number[] {
   const { blocks, zones } = view;

@@ -2,10 +2,16 @@ import type { Element } from "../tree/dom.ts";
 import { inheritedProperties, type Longhand } from "./longhands.ts";
 import type { StyleBudget } from "./style-budget.ts";
 
-/** Values by property, in lower case but for the names of variables. What a value takes from elsewhere is worked out, but for inheritance. */
+/**
+ * Values by property, in lower case but for the names of variables. What a value takes from elsewhere is worked out,
+ * but for inheritance.
+ */
 export type DeclaredStyle = ReadonlyMap<string, string>;
 
-/** How much declarations count against others: first by their band, then by specificity, then by how near their scope is, then by their order. */
+/**
+ * How much declarations count against others: first by their band, then by specificity, then by how near their scope
+ * is, then by their order.
+ */
 export interface Precedence {
   readonly bandOf: BandOf;
   /** @default 0 */
@@ -21,8 +27,9 @@ type BandOf = (isImportant: boolean) => number;
 const MAX_DEPTH = 100;
 
 /**
- * The bands of a page. An outer tree counts more than one in it, and a later layer more than an earlier one; what is important, the other way round. Attributes that
- * say how an element looks count least, and style attributes more than all rules of their tree.
+ * The bands of a page. An outer tree counts more than one in it, and a later layer more than an earlier one; what is
+ * important, the other way round. Attributes that say how an element looks count least, and style attributes more than
+ * all rules of their tree.
  * @param highestRank of layers
  */
 export function bandsFor(highestRank: number): {

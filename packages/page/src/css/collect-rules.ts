@@ -58,7 +58,10 @@ interface Place extends Omit<Rule, "selectors" | "declarations"> {
   readonly isFallback: boolean;
 }
 
-/** The rules of a page's sheets that say something of interest of the elements that are asked for, in their order, with their layers ranked. */
+/**
+ * The rules of a page's sheets that say something of interest of the elements that are asked for, in their order, with
+ * their layers ranked.
+ */
 export function collectRules({ all, subjects, treeOf, page }: CollectRulesOptions): {
   readonly rules: readonly Rule[];
   readonly highestRank: number;
@@ -216,6 +219,9 @@ const inert: ReadonlySet<string> = new Set(["iframe", "noframes", "template"]);
 /** What holds HTML in a formula. */
 const textHolders: ReadonlySet<string> = new Set(["annotation-xml", "mi", "mn", "mo", "ms", "mtext"]);
 
-/** In a sheet for readers without scripts, what shows something shows what the page's scripts do; what hides is of use with scripts only, and others see it. */
+/**
+ * In a sheet for readers without scripts, what shows something shows what the page's scripts do; what hides is of use
+ * with scripts only, and others see it.
+ */
 const hides = ({ name, value }: WrittenDeclaration): boolean => hiding.test(`${name}:${value}`);
 const hiding = /^(?:display:none|(?:content-)?visibility:(?:hidden|collapse)|opacity:[0.]+%?)(?:\s*!|$)/i;

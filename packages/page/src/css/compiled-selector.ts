@@ -6,12 +6,20 @@ import type { StyleBudget } from "./style-budget.ts";
 
 /** A selector that a browser knows. */
 export interface CompiledSelector {
-  /** Counts of ids, of classes and of names, the one above the other. @see https://drafts.csswg.org/selectors/#specificity-rules */
+  /**
+   * Counts of ids, of classes and of names, the one above the other.
+   * @see https://drafts.csswg.org/selectors/#specificity-rules
+   */
   readonly specificity: number;
-  /** How many compounds it may be deep in while it is matched, with those in its parentheses and those of rules around it. */
+  /**
+   * How many compounds it may be deep in while it is matched, with those in its parentheses and those of rules around
+   * it.
+   */
   readonly depth: number;
   readonly matches: Test;
-  /** What only elements can be about which the selector is: `#id`, `.class`, `[attribute` or a name; undefined for any. */
+  /**
+   * What only elements can be about which the selector is: `#id`, `.class`, `[attribute` or a name; undefined for any.
+   */
   readonly key: string | undefined;
   /** Whether it is about nothing that a page shows at first, as of states and of what sheets themselves insert. */
   readonly isNever: boolean;
@@ -53,7 +61,10 @@ export interface SelectorContext {
   readonly isScoped?: boolean;
 }
 
-/** What a selector begins at that does not say so: the rule around it or its scope; nothing; or what `:has()` is asked of. */
+/**
+ * What a selector begins at that does not say so: the rule around it or its scope; nothing; or what `:has()` is asked
+ * of.
+ */
 export type Start = "around" | "anywhere" | { element: Element | undefined };
 
 /** What is known of a selector while it is read. */

@@ -29,8 +29,8 @@ const pictures: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Tells whether a thing of another colour may lie between a text in an element and what the text stands on: one that is out of the flow, beside the element or one
- * around it, or any where these are out of the flow themselves.
+ * Tells whether a thing of another colour may lie between a text in an element and what the text stands on: one that is
+ * out of the flow, beside the element or one around it, or any where these are out of the flow themselves.
  */
 export function coversOn({ of, budget }: DeclaredStyles): (element: Element, colour: Colour) => boolean {
   const painted = new Map<Element, readonly Paint[]>();

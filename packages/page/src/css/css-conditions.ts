@@ -49,7 +49,10 @@ const WORDS: Readonly<Record<string, string>> = {
   },
 };
 
-/** Whether a list of media, of an at-rule or an attribute, holds on a computer's screen. What nobody knows does not, as in browsers, and says nothing of the others. */
+/**
+ * Whether a list of media, of an at-rule or an attribute, holds on a computer's screen. What nobody knows does not, as
+ * in browsers, and says nothing of the others.
+ */
 export const mediaHoldsIn = (text: string): boolean =>
   text.trim() === "" || queriesIn(text).some((query) => media.of(query, readMedia));
 

@@ -13,8 +13,8 @@ export const closers: ReadonlyMap<number, number> = new Map([
 export const closing: ReadonlySet<number> = new Set(closers.values());
 
 /**
- * Reads a stranger's CSS; undefined where css-tree throws, and where a bracket closes nothing: css-tree 3.2.1 then looks at what earlier texts have left, and may
- * never end.
+ * Reads a stranger's CSS; undefined where css-tree throws, and where a bracket closes nothing: css-tree 3.2.1 then
+ * looks at what earlier texts have left, and may never end.
  */
 export const parseCss = <Node extends CssNode>(text: string, options: ParseOptions): Node | undefined =>
   hasLoneCloser(text) ? undefined : attempt(() => parse(text, options) as Node);

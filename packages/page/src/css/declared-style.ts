@@ -31,8 +31,9 @@ const NONE: DeclaredStyle = new Map();
 const MAX_CONTAINER_WORDS = 20;
 
 /**
- * Reads styles as a browser's first look on a computer's screen does: sheets in the page, presentational attributes, and style attributes; by
- * importance, tree, layer, specificity, scope and order. Values that are none are left out, and rules for states such as hovering. Inheritance is another's matter.
+ * Reads styles as a browser's first look on a computer's screen does: sheets in the page, presentational attributes,
+ * and style attributes; by importance, tree, layer, specificity, scope and order. Values that are none are left out,
+ * and rules for states such as hovering. Inheritance is another's matter.
  * @param all the elements of the page, in document order
  */
 export function declaredStyles(

@@ -12,8 +12,8 @@ export interface ElementNames {
 }
 
 /**
- * Whether a rule says nothing of the elements whose styles are asked for, as most rules of most sheets do: they name others, or are about states. Reading them is
- * most of what a page's styles cost.
+ * Whether a rule says nothing of the elements whose styles are asked for, as most rules of most sheets do: they name
+ * others, or are about states. Reading them is most of what a page's styles cost.
  * @param outline of its selectors, without what is in brackets
  */
 export const isUnused = (outline: string, names: ElementNames): boolean =>

@@ -1,7 +1,10 @@
 import { ancestorsOf, type Element, isElement, isText } from "../tree/dom.ts";
 import type { StyleBudget } from "./style-budget.ts";
 
-/** The pseudo-classes of what nothing is before somebody uses the page, of parts of scroll bars, and of players: with `visited`, which pages cannot see. */
+/**
+ * The pseudo-classes of what nothing is before somebody uses the page, of parts of scroll bars, and of players: with
+ * `visited`, which pages cannot see.
+ */
 export const laterStates: ReadonlySet<string> = new Set([
   ...[
     "active",

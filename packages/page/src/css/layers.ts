@@ -18,7 +18,10 @@ export function layerIn(outer: Layer, name: string | undefined): Layer {
   return layer;
 }
 
-/** Ranks layers by where they are named first; what stands in a layer itself counts more than the layers in it. Returns the highest rank. */
+/**
+ * Ranks layers by where they are named first; what stands in a layer itself counts more than the layers in it. Returns
+ * the highest rank.
+ */
 export function rankLayers(layer: Layer, from = 0): number {
   let rank = from;
   for (const inner of layer.inner.values()) rank = rankLayers(inner, rank) + 1;

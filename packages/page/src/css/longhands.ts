@@ -144,7 +144,10 @@ export const isRelevant = (written: string): boolean => {
   return name.startsWith("--") || relevant.has(name.toLowerCase());
 };
 
-/** What declarations say of interest, but for values that are none: of two declarations a browser has the last that it understands. */
+/**
+ * What declarations say of interest, but for values that are none: of two declarations a browser has the last that it
+ * understands.
+ */
 export const longhandsIn = (declarations: readonly WrittenDeclaration[], budget: StyleBudget): readonly Longhand[] =>
   declarations.flatMap(({ name, value }) => {
     const longhands = longhandsOf(name, value, budget);

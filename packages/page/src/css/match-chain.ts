@@ -16,7 +16,9 @@ export interface Compound {
 export type Chain = readonly (Compound & { readonly combinator: Combinator | undefined })[];
 export type Combinator = " " | ">" | "+" | "~";
 
-/** Why a chain does not match: only at this element, at none of its siblings before it, or at nothing around it either. */
+/**
+ * Why a chain does not match: only at this element, at none of its siblings before it, or at nothing around it either.
+ */
 type Outcome = "yes" | "not here" | "no sibling" | "nowhere";
 
 export interface ChainOptions {
@@ -24,7 +26,10 @@ export interface ChainOptions {
   readonly budget: StyleBudget;
 }
 
-/** Tells whether a chain matches an element. An outcome ends the search as far as it can: a chain of descendants tries each ancestor once. */
+/**
+ * Tells whether a chain matches an element. An outcome ends the search as far as it can: a chain of descendants tries
+ * each ancestor once.
+ */
 export function matchesChain(
   chain: Chain,
   element: Element,

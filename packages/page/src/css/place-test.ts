@@ -12,7 +12,10 @@ interface Place {
 /** Undefined for an element that is none of those which are counted. */
 type PlaceOf = (element: Element) => Place | undefined;
 
-/** Who counts: all elements, those of each name, or those that something is true of. Each counts the elements of a parent once. */
+/**
+ * Who counts: all elements, those of each name, or those that something is true of. Each counts the elements of a
+ * parent once.
+ */
 export interface Places {
   readonly ofAll: PlaceOf;
   readonly ofType: PlaceOf;

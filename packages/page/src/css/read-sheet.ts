@@ -14,7 +14,10 @@ export interface Prelude {
   readonly outline: string;
 }
 
-/** Who is told what a sheet holds, in its order. A rule gives the context that its block is read in, or undefined to pass by the block. */
+/**
+ * Who is told what a sheet holds, in its order. A rule gives the context that its block is read in, or undefined to
+ * pass by the block.
+ */
 export interface SheetVisitor<Context> {
   rule(prelude: Prelude, around: Context): Context | undefined;
   /** @param hasBlock whether it is no statement */
@@ -40,8 +43,9 @@ interface Open<Context> {
 }
 
 /**
- * Reads a sheet, or the declarations of a style attribute, as the standard says and browsers do: in one pass over its tokens, whatever it holds. css-tree knows
- * nested rules by their "&" only, reads declarations that no browser reads, and makes a tree of what nobody asks for.
+ * Reads a sheet, or the declarations of a style attribute, as the standard says and browsers do: in one pass over its
+ * tokens, whatever it holds. css-tree knows nested rules by their "&" only, reads declarations that no browser reads,
+ * and makes a tree of what nobody asks for.
  * @param isStyle whether the text is of a style attribute
  * @see https://drafts.csswg.org/css-syntax/#parsing
  */

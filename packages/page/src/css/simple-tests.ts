@@ -39,7 +39,10 @@ function classesOf(element: Element, { classes, isQuirky }: SelectorPage): Reado
   return found;
 }
 
-/** Whose values are compared without their case. @see https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors */
+/**
+ * Whose values are compared without their case.
+ * @see https://html.spec.whatwg.org/multipage/semantics-other.html#case-sensitivity-of-selectors
+ */
 const caseless: ReadonlySet<string> = new Set([
   ...[
     "accept",

@@ -22,7 +22,10 @@ export const steps = {
   variable: 50,
 } as const;
 
-/** What may be done to find a page's styles. One that takes more is refused: what its last rules hide would else be read. */
+/**
+ * What may be done to find a page's styles. One that takes more is refused: what its last rules hide would else be
+ * read.
+ */
 export class StyleBudget {
   #left = MAX_STEPS;
 

@@ -1,6 +1,9 @@
 import { readFile } from "node:fs/promises";
 
-/** Adobe's maps of the characters of Chinese, Japanese and Korean fonts, which PDF documents name and do not hold. In a bundle they lie beside it. */
+/**
+ * Adobe's maps of the characters of Chinese, Japanese and Korean fonts, which PDF documents name and do not hold. In a
+ * bundle they lie beside it.
+ */
 const FOLDER = new URL("cmaps/", import.meta.resolve("pdfjs-dist/package.json"));
 
 /** The characters that a map from Unicode leads to. */
@@ -21,7 +24,8 @@ export class CharacterMaps {
     if (kind !== "cMapUrl" || name === undefined) throw new Error(`There is no ${filename}.`);
     const before = this.#before;
     this.#before = characters[name.split("-")[0] ?? ""];
-    // Some fonts have a map that is not of their characters, as ReportLab's of traditional Chinese: the text follows from the map.
+    // Some fonts have a map that is not of their characters, as ReportLab's of traditional Chinese: the text follows
+    // from the map.
     const isBack = before !== undefined && /^Adobe-\w+-UCS2$/.test(name);
     return new Uint8Array(await readFile(new URL(`${isBack ? `Adobe-${before}-UCS2` : name}.bcmap`, FOLDER)));
   }

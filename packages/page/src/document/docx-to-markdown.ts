@@ -45,7 +45,10 @@ async function takeFormulas(archive: JSZip): Promise<readonly string[]> {
   return formulas;
 }
 
-/** The first row of a table of Word is its heading. A table in a cell becomes lines of it: markdown has no tables in tables. */
+/**
+ * The first row of a table of Word is its heading. A table in a cell becomes lines of it: markdown has no tables in
+ * tables.
+ */
 function withPlainTables(html: string): string {
   const $ = load(html);
   for (const table of elementsBelow($.root()[0] as ParentNode, "table").reverse()) {
@@ -62,7 +65,10 @@ function withPlainTables(html: string): string {
   return $.html();
 }
 
-/** The archive's own word on its sizes may be a lie, and mammoth unpacks whole parts. So each is unpacked once before, and nothing of it is kept. */
+/**
+ * The archive's own word on its sizes may be a lie, and mammoth unpacks whole parts. So each is unpacked once before,
+ * and nothing of it is kept.
+ */
 async function checkUnpackedSize(archive: JSZip): Promise<void> {
   let leftBytes = MAX_XML_BYTES;
   for (const part of archive.file(/\.(xml|rels)$/i)) {

@@ -20,7 +20,8 @@ interface Told {
 }
 
 /**
- * RSS, Atom, RDF or a JSON Feed as a list: for each item its title, which links to it, its date and author, and its text.
+ * RSS, Atom, RDF or a JSON Feed as a list: for each item its title, which links to it, its date and author, and its
+ * text.
  * @param url where it came from; links are resolved against it, unless an `xml:base` says another
  * @returns undefined if it is none of these, or broken
  * @throws {PageTooComplexError} if it becomes too long
@@ -151,7 +152,10 @@ const nameOf = (
   author: string | { readonly name?: string | undefined; readonly email?: string | undefined },
 ): string | undefined => (typeof author === "string" ? author : (author.name ?? author.email));
 
-/** The name of an item is its address, unless the feed says that it is not. Some feeds forget to say so of what is no address. */
+/**
+ * The name of an item is its address, unless the feed says that it is not. Some feeds forget to say so of what is no
+ * address.
+ */
 function permalink({
   value = "",
   isPermaLink,
@@ -177,7 +181,10 @@ function headOf({ link, textBase, facts, text }: Told, items: number, url: strin
   return [about.join(" · "), prose(text, within(url, textBase))].filter((part) => part !== "").join("\n\n");
 }
 
-/** @param isBased whether `url` is a base that the feed names. If nobody names one, an item's text is relative to its address. */
+/**
+ * @param isBased whether `url` is a base that the feed names. If nobody names one, an item's text is relative to its
+ * address.
+ */
 function itemOf({ title, link, base, textBase, facts, text }: Told, url: string, isBased: boolean): string {
   const home = within(url, base);
   const address = absolute(link, home);

@@ -1,7 +1,10 @@
 import { expect, test } from "vitest";
 import { pdfToText } from "./pdf-to-text.ts";
 
-/** One page with a text in Helvetica, and one in a font that is not embedded and says its characters by a map that is not, either. */
+/**
+ * One page with a text in Helvetica, and one in a font that is not embedded and says its characters by a map that is
+ * not, either.
+ */
 function pdfOf({
   encoding,
   ordering,

@@ -15,7 +15,8 @@ export interface PdfToTextOptions {
 type PdfDocument = Awaited<ReturnType<typeof getDocumentProxy>>;
 
 /**
- * The text of a PDF document, with a mark before each page, and the title that it gives itself. A document that is too long for the bounds gives its first pages.
+ * The text of a PDF document, with a mark before each page, and the title that it gives itself. A document that is too
+ * long for the bounds gives its first pages.
  * @throws {Error} if it cannot be read @throws {PageTooComplexError} if its first page alone is too long
  */
 export async function pdfToText(bytes: Uint8Array, { maxLength, budgetMs }: PdfToTextOptions): Promise<MarkdownPage> {
@@ -53,7 +54,10 @@ export async function pdfToText(bytes: Uint8Array, { maxLength, budgetMs }: PdfT
 const LACKING = "(Text of this page is missing here: it has a font of which nothing says which characters it shows.)";
 
 const WARNINGS = 1;
-/** How pdf.js begins what it says of a font that it gives up. It passes over the font's text, and tells of it in no other way. */
+/**
+ * How pdf.js begins what it says of a font that it gives up. It passes over the font's text, and tells of it in no
+ * other way.
+ */
 const GIVEN_UP = /loadFont - /;
 
 async function fontsGivenUp(

@@ -2,12 +2,16 @@ import { parseJson } from "@rockbot/contracts";
 
 /** Deeper than this an indentation helps nobody. */
 const MAX_DEPTH = 100;
-/** Lines and indentation make JSON up to some times as long, and an answer has a bound: what is long is data, not for reading line by line. */
+/**
+ * Lines and indentation make JSON up to some times as long, and an answer has a bound: what is long is data, not for
+ * reading line by line.
+ */
 const MAX_LENGTH = 1_000_000;
 
 /**
- * JSON with a line for each member, and its numbers and texts as they are written: a parser would round long numbers. Text that is no JSON, is
- * nested deeper than 100 levels, or would become longer than a million characters comes as it is.
+ * JSON with a line for each member, and its numbers and texts as they are written: a parser would round long numbers.
+ * Text that is no JSON, is nested deeper than 100 levels, or would become longer than a million characters comes as it
+ * is.
  */
 export function prettyJson(text: string): string {
   return text.length <= MAX_LENGTH && parseJson(text).ok ? (indented(text) ?? text) : text;

@@ -18,8 +18,9 @@ const SPINNER = 50;
 const NEEDS_BROWSER = "(This page is drawn by its scripts, which are not run here. It needs a browser.)";
 
 /**
- * What a page that its scripts draw holds without them: what it says to those who run none, its description, and the data that it carries
- * along: JSON-LD, the state of Next.js and its like, and what its scripts assign to the window. A page that sends browsers on to another says to which.
+ * What a page that its scripts draw holds without them: what it says to those who run none, its description, and the
+ * data that it carries along: JSON-LD, the state of Next.js and its like, and what its scripts assign to the window. A
+ * page that sends browsers on to another says to which.
  * @param read what of the page can be read as it is
  * @param url where it came from
  * @returns undefined if the page is what it shows
@@ -58,7 +59,10 @@ export function scriptPage(
 const MAX_REFRESH = 60;
 const MAX_ADDRESS = 2_048;
 
-/** The other page that a `refresh` leads to. @see https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh */
+/**
+ * The other page that a `refresh` leads to.
+ * @see https://html.spec.whatwg.org/multipage/semantics.html#attr-meta-http-equiv-refresh
+ */
 function refreshOf(root: ParentNode, url: string): string | undefined {
   const { content = "" } =
     elementsBelow(root, "meta").find(({ attribs }) => attribs["http-equiv"]?.trim().toLowerCase() === "refresh")

@@ -17,7 +17,10 @@ const MAX_LENGTH = 5_000_000;
 const ASSIGNED =
   /\b(?:window|self|globalThis)\s*(?:\.\s*([\w$]+)|\[\s*["']([\w$.-]+)["']\s*\])\s*(?:=\s*(?:(?=[[{])|JSON\.parse\(\s*(?=["']))|(?:\|\|\s*\[\]\s*\))?\.push\((?=\[))/g;
 
-/** The values that scripts assign to the window as JSON, or as a text of JSON, and what Next.js sends of its server's components. What is not JSON is left out. */
+/**
+ * The values that scripts assign to the window as JSON, or as a text of JSON, and what Next.js sends of its server's
+ * components. What is not JSON is left out.
+ */
 export function statesOf(scripts: readonly string[]): readonly ScriptState[] {
   const states: ScriptState[] = [];
   const sent: string[] = [];
@@ -93,7 +96,8 @@ const LINE_END = 10;
 const MAX_ID = 8;
 
 /**
- * What React sends of components: rows of JSON, each on a line behind its number, and texts whose length in bytes stands before them. Rows that name modules are left out.
+ * What React sends of components: rows of JSON, each on a line behind its number, and texts whose length in bytes
+ * stands before them. Rows that name modules are left out.
  * @see https://github.com/facebook/react/blob/main/packages/react-client/src/ReactFlightClient.js
  */
 function rowsOf(flight: string): readonly string[] {

@@ -20,8 +20,8 @@ const MAX_PROLOG = 16_384;
 const CDATA = "<![CDATA[";
 
 /**
- * XHTML as HTML that means the same: `<script/>` is closed, else all that follows would be its content, and CDATA sections are text.
- * Takes time in proportion to the length.
+ * XHTML as HTML that means the same: `<script/>` is closed, else all that follows would be its content, and CDATA
+ * sections are text. Takes time in proportion to the length.
  */
 export function xhtmlToHtml(text: string): string {
   return withoutCdata(withoutPrefix(text)).replaceAll(

@@ -16,7 +16,10 @@ export interface ExtractRule {
 export interface FieldRule {
   /** The record's element itself when left out. */
   readonly selector?: string;
-  /** `line` is its text on one line, `text` its text with line ends, else the attribute of this name. @default "line" */
+  /**
+   * `line` is its text on one line, `text` its text with line ends, else the attribute of this name.
+   * @default "line"
+   */
   readonly take?: "line" | "text" | { readonly attribute: string };
 }
 

@@ -6,14 +6,17 @@ import { baseOf } from "../tree/resolve-links.ts";
 
 /** How HTML becomes plain text. */
 export interface HtmlToTextOptions {
-  /** The address that relative links are resolved against, unless the HTML names a base. Without either they are shown as they are written. */
+  /**
+   * The address that relative links are resolved against, unless the HTML names a base. Without either they are shown
+   * as they are written.
+   */
   readonly url?: string | undefined;
 }
 
 /**
- * HTML as readable plain text. Blocks stand on lines of their own, and a link is `text (url)`. List items have markers, and tabs part the cells of a row.
- * Scripts, styles, what people do not see, and characters without a sign are left out. The time grows with the
- * input, without bound: what strangers wrote goes through the converter.
+ * HTML as readable plain text. Blocks stand on lines of their own, and a link is `text (url)`. List items have markers,
+ * and tabs part the cells of a row. Scripts, styles, what people do not see, and characters without a sign are left
+ * out. The time grows with the input, without bound: what strangers wrote goes through the converter.
  */
 export function htmlToText(html: string, { url }: HtmlToTextOptions = {}): string {
   // A style that hides the whole page hides it until its scripts run, not from people.

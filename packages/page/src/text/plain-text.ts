@@ -2,7 +2,10 @@ import { visibleText } from "@rockbot/contracts";
 import { load } from "cheerio/slim";
 import { textOf } from "../tree/dom.ts";
 
-/** The text of a piece of HTML on one line: no tags, no entities, no characters that steer a terminal or turn the reading direction. */
+/**
+ * The text of a piece of HTML on one line: no tags, no entities, no characters that steer a terminal or turn the
+ * reading direction.
+ */
 export function plainText(html: string, maxLength: number): string {
   const $ = load(html.slice(0, maxLength * 8));
   $("script, style").remove();

@@ -5,8 +5,9 @@ import { setChildren } from "./dom.ts";
 export const ampPictures: ReadonlySet<string> = new Set(["amp-img", "amp-anim"]);
 
 /**
- * Puts into such an element the `img` that AMP's script would. The element keeps its name, for sheets may speak of it, and what it holds, for it may never be closed.
- * What only stands in a picture's place, until that is loaded or where it cannot be, is none.
+ * Puts into such an element the `img` that AMP's script would. The element keeps its name, for sheets may speak of it,
+ * and what it holds, for it may never be closed. What only stands in a picture's place, until that is loaded or where
+ * it cannot be, is none.
  */
 export function drawPicture(element: Element): void {
   const { attribs } = element;

@@ -1,7 +1,10 @@
 import { visibleText } from "@rockbot/contracts";
 import { elementsBelow, isText, nodesBelow, type ParentNode } from "./dom.ts";
 
-/** Controls of which there are none in pages: an encoder's mistake for the signs that Windows has in their places, as references to them mean. */
+/**
+ * Controls of which there are none in pages: an encoder's mistake for the signs that Windows has in their places, as
+ * references to them mean.
+ */
 const MISTAKEN = /[\u0080-\u009f]/g;
 const meant = new TextDecoder("windows-1252");
 
@@ -14,7 +17,10 @@ export function cleanText(text: string): string {
   );
 }
 
-/** Leaves of texts and of alternative texts what people see. Signs that went only once all is written would have parted marks of markdown until then. */
+/**
+ * Leaves of texts and of alternative texts what people see. Signs that went only once all is written would have parted
+ * marks of markdown until then.
+ */
 export function cleanTexts(root: ParentNode): void {
   for (const node of nodesBelow(root)) if (isText(node)) node.data = cleanText(node.data);
   for (const { attribs } of elementsBelow(root, "img"))

@@ -2,7 +2,8 @@ import { ancestorsOf, type Element, isElement } from "./dom.ts";
 
 /**
  * The language of a block of code, as the page names it; "" where it does not.
- * @see https://html.spec.whatwg.org/multipage/text-level-semantics.html#the-code-element for `language-`; the others are highlighters' habits
+ * @see https://html.spec.whatwg.org/multipage/text-level-semantics.html#the-code-element for `language-`; the others
+ * are highlighters' habits
  */
 export function languageOf(block: Element): string {
   const inside = block.children.filter(isElement).find(({ name }) => name === "code");

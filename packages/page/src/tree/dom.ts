@@ -5,7 +5,10 @@ export { isTag as isElement, isText };
 
 export const isParent = (node: AnyNode): node is ParentNode => (node as Partial<ParentNode>).children !== undefined;
 
-/** The nodes below `root` in document order. Neither recursive nor quadratic, as cheerio's own searches are on a deep or wide page. */
+/**
+ * The nodes below `root` in document order. Neither recursive nor quadratic, as cheerio's own searches are on a deep or
+ * wide page.
+ */
 export function* nodesBelow(root: ParentNode): Generator<AnyNode> {
   const open: AnyNode[] = root.children.toReversed();
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -15,8 +18,8 @@ export function* nodesBelow(root: ParentNode): Generator<AnyNode> {
 }
 
 /**
- * The elements below `root` of one of these names, in document order. A list, so that the tree may be changed while it is gone through. It recurses: parsePage bounds
- * the depth.
+ * The elements below `root` of one of these names, in document order. A list, so that the tree may be changed while it
+ * is gone through. It recurses: parsePage bounds the depth.
  */
 export function elementsBelow(root: ParentNode, ...names: readonly string[]): Element[] {
   const found: Element[] = [];
@@ -39,7 +42,10 @@ function addElements({ children }: ParentNode, names: readonly string[], found: 
 /** Elements by their name, those of each in document order. */
 export type NamedElements = (name: string) => readonly Element[];
 
-/** Goes through the elements below `root` once, for all who look for some of them. Of what becomes of the tree later it knows nothing. */
+/**
+ * Goes through the elements below `root` once, for all who look for some of them. Of what becomes of the tree later it
+ * knows nothing.
+ */
 export function namedElements(root: ParentNode): NamedElements {
   const byName = new Map<string, Element[]>();
   for (const element of elementsBelow(root)) {
@@ -67,7 +73,9 @@ export function isInside(node: AnyNode, element: Element): boolean {
   return false;
 }
 
-/** Makes `children` the children of `parent`, in one pass: cheerio's `remove` searches the siblings for each node again. */
+/**
+ * Makes `children` the children of `parent`, in one pass: cheerio's `remove` searches the siblings for each node again.
+ */
 export function setChildren(parent: ParentNode, children: readonly AnyNode[]): void {
   parent.children = children as typeof parent.children;
   children.forEach((child, i) => {
@@ -78,5 +86,8 @@ export function setChildren(parent: ParentNode, children: readonly AnyNode[]): v
   });
 }
 
-/** The names in a `class` attribute. Other white space than HTML's is part of a name. @see https://infra.spec.whatwg.org/#ascii-whitespace */
+/**
+ * The names in a `class` attribute. Other white space than HTML's is part of a name.
+ * @see https://infra.spec.whatwg.org/#ascii-whitespace
+ */
 export const classNamesIn = (list: string): readonly string[] => list.split(/[ \t\n\f\r]+/);

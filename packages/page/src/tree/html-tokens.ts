@@ -2,8 +2,9 @@ import { decodeHTML, decodeHTMLAttribute } from "entities/decode";
 import { html as names, type Parser, Token, TokenizerMode, type TreeAdapterTypeMap } from "parse5";
 
 /**
- * Reads a page into the tokens of the standard, and gives them to `parser`, which makes a tree of them. parse5's own tokenizer goes through a page character by
- * character, and takes four times as long. Comments are no tokens here. Takes time in proportion to the length.
+ * Reads a page into the tokens of the standard, and gives them to `parser`, which makes a tree of them. parse5's own
+ * tokenizer goes through a page character by character, and takes four times as long. Comments are no tokens here.
+ * Takes time in proportion to the length.
  * @param html with line ends of one character
  * @see https://html.spec.whatwg.org/multipage/parsing.html#tokenization
  */
@@ -118,7 +119,10 @@ class TokenReader<T extends TreeAdapterTypeMap> {
     return this.#rawText(name, end + 1);
   }
 
-  /** Reads attributes up to the end of their tag, of which it returns the place. Without regular expressions, for most of a page's characters may stand here. */
+  /**
+   * Reads attributes up to the end of their tag, of which it returns the place. Without regular expressions, for most
+   * of a page's characters may stand here.
+   */
   #attributes(from: number, attrs: Token.Attribute[]): number {
     const html = this.#html;
     for (let at = from; ; ) {
@@ -146,7 +150,10 @@ class TokenReader<T extends TreeAdapterTypeMap> {
     }
   }
 
-  /** The text of an element in which no tag begins. Its parser, which knows where it stands, tells whether it is one by the state of its own tokenizer. */
+  /**
+   * The text of an element in which no tag begins. Its parser, which knows where it stands, tells whether it is one by
+   * the state of its own tokenizer.
+   */
   #rawText(name: string, at: number): number {
     const { tokenizer } = this.#parser;
     const { state } = tokenizer;

@@ -2,7 +2,8 @@ import { blockNames } from "../write/element-names.ts";
 import { type AnyNode, isElement, isText, type ParentNode, setChildren } from "./dom.ts";
 
 /**
- * Puts each child's replacement in its place, and drops those without. A block beside words of a line leaves an empty one: what stood on two lines never becomes one word.
+ * Puts each child's replacement in its place, and drops those without. A block beside words of a line leaves an empty
+ * one: what stood on two lines never becomes one word.
  * @param isSeen whether a dropped child takes a place of its own @default always
  */
 export function keepChildren(

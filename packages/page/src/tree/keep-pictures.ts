@@ -5,8 +5,9 @@ import { elementsBelow, isElement, type ParentNode, setChildren, textOf } from "
 const LEAST = 3;
 
 /**
- * Leaves the pictures that have an alternative text, each with the address that a browser would load in the end. In a link without text, the alternative text stands
- * for the picture, unless another link to that address has a text; in one with text, the picture goes. Call it after `resolveLinks`.
+ * Leaves the pictures that have an alternative text, each with the address that a browser would load in the end. In a
+ * link without text, the alternative text stands for the picture, unless another link to that address has a text; in
+ * one with text, the picture goes. Call it after `resolveLinks`.
  */
 export function keepPictures(root: ParentNode, base: URL | undefined): void {
   const links = elementsBelow(root, "a");

@@ -5,8 +5,8 @@ import { type AnyNode, ancestorsOf, elementsBelow, isElement, type ParentNode, s
 const codeNames = ["code", "samp", "tt"] as const;
 
 /**
- * Makes all that is typed or printed in a line of text `code`. Links in it become links around code, for within code markdown has none. Nor has it blocks
- * there: these stay blocks. Code with super- or subscripts becomes `code-text`.
+ * Makes all that is typed or printed in a line of text `code`. Links in it become links around code, for within code
+ * markdown has none. Nor has it blocks there: these stay blocks. Code with super- or subscripts becomes `code-text`.
  */
 export function linkCode(root: ParentNode): void {
   for (const code of elementsBelow(root, ...codeNames)) {

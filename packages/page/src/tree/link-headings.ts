@@ -3,7 +3,10 @@ import { type AnyNode, elementsBelow, isElement, type ParentNode, setChildren } 
 
 const headings = ["h1", "h2", "h3", "h4", "h5", "h6"] as const;
 
-/** A link in a link ends the outer one, as in a browser: it is around what stands before, in each element that holds the inner one. */
+/**
+ * A link in a link ends the outer one, as in a browser: it is around what stands before, in each element that holds the
+ * inner one.
+ */
 export function partLinks(root: ParentNode): void {
   for (const link of elementsBelow(root, "a")) {
     if (!holdsLink(link)) continue;

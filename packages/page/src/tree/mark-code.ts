@@ -14,8 +14,8 @@ import {
 import { takeLabels } from "./take-labels.ts";
 
 /**
- * Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it. Code in a table of lines becomes one, too.
- * A label beside it that names its language, or copies it, goes.
+ * Turns every `pre` into the plain `pre > code` that becomes a fenced block, with its language where the page names it.
+ * Code in a table of lines becomes one, too. A label beside it that names its language, or copies it, goes.
  */
 export function markCode(root: ParentNode): void {
   for (const table of elementsBelow(root, "table")) if (isListing(table)) replace(table, table, linesOf(table));
@@ -52,7 +52,10 @@ function drop(pre: Element): void {
 
 const inlineNames: ReadonlySet<string> = new Set(["code", "samp", "tt"]);
 
-/** Code of a line of text that has several lines itself becomes a block of code. A cell has no blocks: there each line becomes code. */
+/**
+ * Code of a line of text that has several lines itself becomes a block of code. A cell has no blocks: there each line
+ * becomes code.
+ */
 function markLines(code: Element, around: readonly Element[]): void {
   const inside = elementsBelow(code);
   if (
@@ -138,10 +141,14 @@ function linesOf(table: Element): string {
   return cells.map((cell) => codeOf(cell).replace(/^\s*\n/, "")).join("\n");
 }
 
-/** The text of a code block: a `br` and the end of a block inside are line ends, line numbers and buttons are not code. */
+/**
+ * The text of a code block: a `br` and the end of a block inside are line ends, line numbers and buttons are not code.
+ */
 function codeOf(pre: Element): string {
   const parts: string[] = [];
-  /** Where parts stand that may be numbers of lines: counted from 1, each in an element of its own that begins a line. */
+  /**
+   * Where parts stand that may be numbers of lines: counted from 1, each in an element of its own that begins a line.
+   */
   const numbers: number[] = [];
   let skipped: Element | undefined;
   let line: Element | undefined;

@@ -12,8 +12,9 @@ import { markTex, texMath } from "./mark-tex.ts";
 import { texOfMathml } from "./tex-of-mathml.ts";
 
 /**
- * Writes each formula once, as TeX in a `tex-math` element: pages hold it as MathML, as TeX for machines, and as the boxes that are shown, side by side.
- * Called before scripts are removed, for MathJax keeps its TeX in them. Formulas without TeX are left to `writeFormula`.
+ * Writes each formula once, as TeX in a `tex-math` element: pages hold it as MathML, as TeX for machines, and as the
+ * boxes that are shown, side by side. Called before scripts are removed, for MathJax keeps its TeX in them. Formulas
+ * without TeX are left to `writeFormula`.
  */
 export function markMath(document: ParentNode, named: NamedElements): void {
   markTex(document, named("script"));
@@ -50,7 +51,10 @@ function texOf(formula: Element): string {
   return formula.attribs["alttext"] ?? "";
 }
 
-/** Writes a formula without TeX as TeX, in the place of all its forms. Called once what is hidden is gone, for what it says is what people see of it. */
+/**
+ * Writes a formula without TeX as TeX, in the place of all its forms. Called once what is hidden is gone, for what it
+ * says is what people see of it.
+ */
 export function writeFormula(formula: Element): void {
   const tex = texOfMathml(formula);
   const holder = holderOf(formula);

@@ -10,8 +10,8 @@ const LOWEST_RANK = 6;
 const USUAL_RANK = 2;
 
 /**
- * Makes of elements what they mean: headings and tables by their roles, and TeX of formulas that have none. One walk for all. Call it once what sheets hide is gone:
- * they speak of elements by the names that these have until then.
+ * Makes of elements what they mean: headings and tables by their roles, and TeX of formulas that have none. One walk
+ * for all. Call it once what sheets hide is gone: they speak of elements by the names that these have until then.
  */
 export function markMeanings(root: ParentNode): void {
   for (const element of elementsBelow(root)) {

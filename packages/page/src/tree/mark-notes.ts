@@ -14,7 +14,8 @@ import {
 export const noteNames: ReadonlySet<string> = new Set(["li", "p", "div", "aside"]);
 
 /**
- * Names footnotes: a raised link to an item of a list becomes a `note-mark`, and the item a `note-text` of the same number. Where either is missing, both stay as they are.
+ * Names footnotes: a raised link to an item of a list becomes a `note-mark`, and the item a `note-text` of the same
+ * number. Where either is missing, both stay as they are.
  */
 export function markNotes(root: ParentNode): void {
   const links = elementsBelow(root, "a").filter(isMark);

@@ -1,7 +1,10 @@
 import { Element, Text } from "domhandler";
 import { type AnyNode, isElement, isText, type ParentNode, setChildren, textOf } from "./dom.ts";
 
-/** What scripts of the page make formulas of, whatever element it stands in. A start without an end ends at the next start, so that the time grows with the text. */
+/**
+ * What scripts of the page make formulas of, whatever element it stands in. A start without an end ends at the next
+ * start, so that the time grows with the text.
+ */
 const TEX = /\\\(((?:[^\\]|\\[^()[\]])+)\\\)|\\\[((?:[^\\]|\\[^()[\]])+)\\\]|\$\$([^$]+)\$\$/g;
 /** An element of which the page says that it is a formula. */
 const formula = /(?:^|\s)(?:arithmatex|math|math-container|math-inline|math-display)(?:\s|$)/;

@@ -4,9 +4,10 @@ const listNames = ["ol", "ul", "menu", "dir"] as const;
 
 /**
  * Writes each list item's marker into `data-marker`, so that the converter need not count siblings again for each.
- * Markdown counts in numbers only: an item that people see as c, or iii, is the third. A list that counts down has the numbers that people see, though a reader that
- * draws markdown counts up from the first. Call it before `flattenTables`, which writes markers into cells.
- * A list that stands in a list, and in no item, becomes part of the item before it, as people see it.
+ * Markdown counts in numbers only: an item that people see as c, or iii, is the third. A list that counts down has the
+ * numbers that people see, though a reader that draws markdown counts up from the first. Call it before
+ * `flattenTables`, which writes markers into cells. A list that stands in a list, and in no item, becomes part of the
+ * item before it, as people see it.
  */
 export function numberItems(root: ParentNode): void {
   for (const list of elementsBelow(root, ...listNames)) {

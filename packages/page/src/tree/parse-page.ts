@@ -8,7 +8,10 @@ import { type PageAdapter, type PageNodes, pageNodes } from "./page-nodes.ts";
 /** Real pages stay below 100. The parser's time grows with the depth for each tag. */
 const MAX_OPEN = 400;
 const MAX_NODES = 200_000;
-/** Marks that nobody closes are begun again in each block behind. More of them in one another are not, so that the tree stays in proportion to the page. */
+/**
+ * Marks that nobody closes are begun again in each block behind. More of them in one another are not, so that the tree
+ * stays in proportion to the page.
+ */
 const MAX_CARRIED = 8;
 
 /** How much of a page is parsed. */
@@ -18,9 +21,9 @@ export interface ParsePageOptions {
 }
 
 /**
- * Parses a page into the tree that a browser makes of it, but for fallbacks: what `noscript` and its like hold are elements here,
- * and frames leave the page its body. Within MAX_OPEN elements, others stand side by side, and each before what it holds: their
- * text keeps its order. There are no comments in the tree.
+ * Parses a page into the tree that a browser makes of it, but for fallbacks: what `noscript` and its like hold are
+ * elements here, and frames leave the page its body. Within MAX_OPEN elements, others stand side by side, and each
+ * before what it holds: their text keeps its order. There are no comments in the tree.
  * @throws {PageTooComplexError} as soon as there are more than `maxNodes`
  */
 export function parsePage(html: string, { maxNodes = MAX_NODES }: ParsePageOptions = {}): CheerioAPI {
@@ -29,7 +32,9 @@ export function parsePage(html: string, { maxNodes = MAX_NODES }: ParsePageOptio
   return load(parser.document);
 }
 
-/** Has no more than MAX_OPEN elements open: a further one is taken for one that holds nothing, and its end is passed by. */
+/**
+ * Has no more than MAX_OPEN elements open: a further one is taken for one that holds nothing, and its end is passed by.
+ */
 class ShallowParser extends Parser<PageNodes> {
   /** How many elements were begun beyond, and have not ended. */
   #beyond = 0;
@@ -70,7 +75,10 @@ class ShallowParser extends Parser<PageNodes> {
     else this.#beyond--;
   }
 
-  /** In a head, too, where a browser without scripts would end the head at the first word. The parser takes it for a template, which holds anything anywhere. */
+  /**
+   * In a head, too, where a browser without scripts would end the head at the first word. The parser takes it for a
+   * template, which holds anything anywhere.
+   */
   #beginFallback(token: Token.TagToken): void {
     if (this.#fallback !== undefined) return;
     super.onStartTag({ ...token, ...template });

@@ -4,7 +4,10 @@ import { type Element, elementsBelow, type ParentNode, textOf } from "./dom.ts";
 /** How much of the page's text an element must hold to stand for the whole of it. */
 const ENOUGH = 0.4;
 
-/** The element that holds the page's content: what the page marks as such, if it holds enough of the text, else the body. */
+/**
+ * The element that holds the page's content: what the page marks as such, if it holds enough of the text, else the
+ * body.
+ */
 export function pickRoot($: CheerioAPI): ParentNode {
   const document = $.root()[0] as ParentNode;
   const elements = elementsBelow(document);

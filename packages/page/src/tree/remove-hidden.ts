@@ -61,7 +61,11 @@ export interface HiddenOptions {
   readonly withSheets?: boolean;
   /** Whether a dialog that is not open is hidden. @default true */
   readonly withDialogs?: boolean;
-  /** The elements that are looked at, beside what opens boxes: of another, nothing is said. All ancestors of one belong to them, too. @default all */
+  /**
+   * The elements that are looked at, beside what opens boxes: of another, nothing is said. All ancestors of one belong
+   * to them, too.
+   * @default all
+   */
   readonly among?: ReadonlySet<AnyNode> | undefined;
 }
 
@@ -77,8 +81,9 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
 }
 
 /**
- * Finds what a person who looks at the page does not see: what is not displayed, transparent, elsewhere, cut off, tiny, or in the colour
- * of what it stands on. Such text is where a page that wants to mislead a model speaks to it. Elements and texts; what lies in an element that is hidden is not named again.
+ * Finds what a person who looks at the page does not see: what is not displayed, transparent, elsewhere, cut off, tiny,
+ * or in the colour of what it stands on. Such text is where a page that wants to mislead a model speaks to it. Elements
+ * and texts; what lies in an element that is hidden is not named again.
  */
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
@@ -149,7 +154,10 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   }
 }
 
-/** The tree as it is drawn: in a host its shadow tree, and in a slot of that what the host has for it, or else what the slot holds. */
+/**
+ * The tree as it is drawn: in a host its shadow tree, and in a slot of that what the host has for it, or else what the
+ * slot holds.
+ */
 class DrawnTree {
   readonly #hidden: Set<AnyNode>;
   readonly #slotted = new Map<AnyNode, readonly AnyNode[]>();
@@ -252,7 +260,9 @@ function controlBefore(box: Element): Element | undefined {
 
 const MAX_TABS = 50;
 
-/** The tab of a panel that names none: the one of its place in the list before the panels, or before what holds them. */
+/**
+ * The tab of a panel that names none: the one of its place in the list before the panels, or before what holds them.
+ */
 function tabBefore(box: Element, budget: StyleBudget): Element | undefined {
   if (box.attribs["role"] !== "tabpanel") return undefined;
   let place = 0;
@@ -309,7 +319,8 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   const isPlaced = /^(?:absolute|fixed)$/.test(of("position"));
   const isFar = (value: string): boolean => pixels(value) <= -FAR_PX;
   if (isPlaced && ["left", "top", "right", "bottom"].some((side) => isFar(of(side)))) return true;
-  // A fixed element does not come into view by scrolling. Nobody scrolls to an element that is that far to the right or below.
+  // A fixed element does not come into view by scrolling. Nobody scrolls to an element that is that far to the right or
+  // below.
   const limit = of("position") === "fixed" ? 1000 : 1500;
   const isRelative = (value: string): boolean => /%|v[whib]|vm/.test(value);
   if (

@@ -45,13 +45,17 @@ const asideRoles: ReadonlySet<string> = new Set([
   "tooltip",
 ]);
 
-/** What is kept from screen readers only: shorter than this it is an icon or a repetition, longer it may be what a banner covers. */
+/**
+ * What is kept from screen readers only: shorter than this it is an icon or a repetition, longer it may be what a
+ * banner covers.
+ */
 const DECORATION = 100;
 
 /**
- * Removes what a reader of the page's content would not miss: navigation, controls, decoration, and
- * elements that hold nothing. One pass down and one up, each linear in the size of the page.
- * @param keepAsides whether what is usually beside the content stays, such as navigation, headers and dialogs @default false
+ * Removes what a reader of the page's content would not miss: navigation, controls, decoration, and elements that hold
+ * nothing. One pass down and one up, each linear in the size of the page.
+ * @param keepAsides whether what is usually beside the content stays, such as navigation, headers and dialogs @default
+ * false
  */
 export function removeNoise($: CheerioAPI, { keepAsides = false }: { readonly keepAsides?: boolean } = {}): void {
   const root = $.root()[0] as ParentNode;
@@ -93,7 +97,10 @@ function isAside(element: Element, isContent: boolean): boolean {
   return attribs["aria-hidden"] === "true" && textOf(element).length < DECORATION;
 }
 
-/** What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw; else it only asks to turn scripts on. */
+/**
+ * What a page shows to readers without scripts counts if it is most of what there is, as in forums that scripts draw;
+ * else it only asks to turn scripts on.
+ */
 function readNoscript(root: ParentNode, parents: readonly ParentNode[]): void {
   const fallbacks = parents.filter((parent) => isElement(parent) && parent.name === "noscript") as Element[];
   if (fallbacks.length === 0) return;
@@ -127,7 +134,9 @@ const inline: ReadonlySet<string> = new Set([
   "u",
 ]);
 
-/** Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first. */
+/**
+ * Drops the children that hold nothing; white space in an inline one still parts words. Called for the deepest first.
+ */
 function removeBlank(parent: ParentNode): void {
   const isBlank = (child: AnyNode): child is Element =>
     isElement(child) && !meaningfulWhenBlank.has(playedName(child)) && child.children.every(isSpace);

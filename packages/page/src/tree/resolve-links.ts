@@ -5,8 +5,8 @@ import { type Element, elementsBelow, type ParentNode, setChildren, textOf } fro
 const MAX_BASE_LENGTH = 2_048;
 
 /**
- * Makes every link absolute, also one to a place on the page itself. A link that leads nowhere readable becomes its text.
- * A sign beside a heading that links to that heading goes.
+ * Makes every link absolute, also one to a place on the page itself. A link that leads nowhere readable becomes its
+ * text. A sign beside a heading that links to that heading goes.
  * @param base what relative links are relative to
  * @throws {PageTooComplexError} if the links together are longer than `maxLength`
  */
@@ -54,7 +54,10 @@ function dropTracking({ search, searchParams }: URL): void {
   for (const name of [...searchParams.keys()]) if (tracking.test(name)) searchParams.delete(name);
 }
 
-/** What the page's relative links are relative to: its `base` element, itself relative to where the page came from; undefined if neither is known. */
+/**
+ * What the page's relative links are relative to: its `base` element, itself relative to where the page came from;
+ * undefined if neither is known.
+ */
 export function baseOf(document: ParentNode, url: string | undefined): URL | undefined {
   const href = elementsBelow(document, "base").find(({ attribs }) => attribs["href"] !== undefined)?.attribs["href"];
   const base = URL.parse(href === undefined || href.length > MAX_BASE_LENGTH ? "" : href, url);

@@ -11,7 +11,10 @@ export function shadowRootOf(host: Element): Element | undefined {
   return root?.parent === host ? root : undefined;
 }
 
-/** What may have a shadow root, beside elements of the page's own making. @see https://dom.spec.whatwg.org/#valid-shadow-host-name */
+/**
+ * What may have a shadow root, beside elements of the page's own making.
+ * @see https://dom.spec.whatwg.org/#valid-shadow-host-name
+ */
 const hosts: ReadonlySet<string> = new Set([
   ...[
     "article",
@@ -35,7 +38,10 @@ const hosts: ReadonlySet<string> = new Set([
   ],
 ]);
 
-/** What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template only where it is an old one. */
+/**
+ * What a browser shows in the place of an element's children, which it shows in slots only, and takes for a template
+ * only where it is an old one.
+ */
 export function openShadowRoots(templates: readonly Element[]): void {
   const opened = new Set<ParentNode>(); // the first of an element is its root
   for (const template of templates) {

@@ -11,8 +11,8 @@ const MAX_LINES = 3;
 const MAX_TEXTS = 4;
 
 /**
- * Drops what stands right before a block of code, or right behind it, if it is no more than the code's language or the words of a button that copies it.
- * Of two languages none is dropped: they name tabs.
+ * Drops what stands right before a block of code, or right behind it, if it is no more than the code's language or the
+ * words of a button that copies it. Of two languages none is dropped: they name tabs.
  * @returns the language that the label names, "" if there is none
  */
 export function takeLabels(code: Element): string {
@@ -40,8 +40,8 @@ const COPY =
   /^(?:copy(?: (?:code|command|snippet|text))?(?: to clipboard)?|copied!?|kopieren|kopiert!?|copier|copié ?!?|copiar|¡?copiado!?|copia|копировать|скопировать|复制(?:代码)?|コピー(?:する)?|복사)$/i;
 
 /**
- * The labels on one side of a block by lines, the nearest first, up to a line that says more. They stand beside the block, or beside the boxes that begin, or end,
- * with it.
+ * The labels on one side of a block by lines, the nearest first, up to a line that says more. They stand beside the
+ * block, or beside the boxes that begin, or end, with it.
  */
 function* labelsBeside(block: Element, side: "prev" | "next"): Generator<readonly Text[]> {
   let at: Element = block;

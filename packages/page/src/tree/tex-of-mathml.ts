@@ -1,9 +1,9 @@
 import { type AnyNode, type Element, isElement, isText, textOf } from "./dom.ts";
 
 /**
- * A formula of presentation MathML as TeX. Signs stay as they are: what draws TeX takes them, and people read them. No library does it, for those that could parse the
- * formula again, refuse one that lacks a part, and take more memory than a converter has to spare.
- * It recurses: parsePage bounds the depth.
+ * A formula of presentation MathML as TeX. Signs stay as they are: what draws TeX takes them, and people read them. No
+ * library does it, for those that could parse the formula again, refuse one that lacks a part, and take more memory
+ * than a converter has to spare. It recurses: parsePage bounds the depth.
  * @see https://w3c.github.io/mathml-core/
  */
 export const texOfMathml = (math: Element): string => texOf(math).replaceAll(/\s+/g, " ").trim();

@@ -4,8 +4,9 @@ import { blockNames, voidNames } from "./element-names.ts";
 import { isSameMark } from "./rules.ts";
 
 /**
- * Leaves of white space what is seen of it: one space between words, and none at the ends of blocks. Texts side by side become one, and empty ones go.
- * Marks of one kind side by side become one, for markdown cannot tell the end of the one from the begin of the other. Blocks of code stay as they are.
+ * Leaves of white space what is seen of it: one space between words, and none at the ends of blocks. Texts side by side
+ * become one, and empty ones go. Marks of one kind side by side become one, for markdown cannot tell the end of the one
+ * from the begin of the other. Blocks of code stay as they are.
  */
 export function collapseSpace(root: ParentNode): void {
   /** The text that what follows may have to be parted from. */

@@ -4,7 +4,8 @@ import { blockNames } from "./element-names.ts";
 import { isBlank } from "./text-edges.ts";
 
 /**
- * A page's text as markdown that reads as this text. A tag or an entity that it spells is text, too; so is one that it spells once signs between its letters are gone.
+ * A page's text as markdown that reads as this text. A tag or an entity that it spells is text, too; so is one that it
+ * spells once signs between its letters are gone.
  * @param goesOn whether a bare address stands right before it, and goes on with its first word
  * @param isInLine whether something stands before it on its line, so that it begins no heading, item or quote
  */
@@ -21,7 +22,9 @@ export function escapeText(
   return escapeTags(escaped.includes("&") ? escaped.replaceAll(/&(?=#?\w{1,32};)/gi, "\\&") : escaped, goesOn);
 }
 
-/** Whether something stands before a node on its line, for certain. All that stands in a cell is within its row's line. */
+/**
+ * Whether something stands before a node on its line, for certain. All that stands in a cell is within its row's line.
+ */
 export function isInLine(node: AnyNode): boolean {
   let at = node;
   while (at.prev === null) {
@@ -61,7 +64,10 @@ export function isBeforeLink(node: AnyNode): boolean {
   return false;
 }
 
-/** Text of which no reader makes a tag. The text of the next element may make a tag of the last sign. In a bare address a backslash is part of the address. */
+/**
+ * Text of which no reader makes a tag. The text of the next element may make a tag of the last sign. In a bare address
+ * a backslash is part of the address.
+ */
 export function escapeTags(text: string, goesOn = false): string {
   if (!text.includes("<")) return text;
   return text.replaceAll(/\S+/g, (word, at: number) => {
@@ -76,7 +82,10 @@ const BARE_ADDRESS = /:\/\/|www\./i;
 const MAX_PARTS = 200;
 const MAX_WORD = 2_000;
 
-/** Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its rest. Code is parted from it by a space. */
+/**
+ * Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its
+ * rest. Code is parted from it by a space.
+ */
 export function isInAddress(node: AnyNode): boolean {
   let word = "";
   let parts = 0;
@@ -94,7 +103,10 @@ export function isInAddress(node: AnyNode): boolean {
   return word.length > MAX_WORD || BARE_ADDRESS.test(word);
 }
 
-/** What stands before a node on its line, from behind, and each element before what it holds. It goes on to what stands before that line. */
+/**
+ * What stands before a node on its line, from behind, and each element before what it holds. It goes on to what stands
+ * before that line.
+ */
 export function* nodesBefore(node: AnyNode, isEnd: (node: AnyNode) => boolean = isBlock): Generator<AnyNode> {
   for (let at: AnyNode | null = node; at !== null && !isEnd(at); at = at.parent) {
     for (let before = at.prev; before !== null; before = before.prev) {
@@ -119,5 +131,8 @@ export const isBlock = (node: AnyNode): boolean =>
   isElement(node) &&
   (node.name === "br" || node.name === "note-text" || blockNames.has(node.name) || "data-block" in node.attribs);
 
-/** Markdown that stands in a link: some readers take escaped brackets in it for brackets, and then what follows must not begin an address. */
+/**
+ * Markdown that stands in a link: some readers take escaped brackets in it for brackets, and then what follows must not
+ * begin an address.
+ */
 export const inLink = (markdown: string): string => markdown.replaceAll("\\](", "\\]\\(");

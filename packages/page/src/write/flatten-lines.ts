@@ -5,7 +5,10 @@ import { isBlock } from "./escape-text.ts";
 /** What markdown writes on one line. */
 const lineNames = ["a", "h1", "h2", "h3", "h4", "h5", "h6", "dt", "note-text"] as const;
 
-/** Makes the blocks within what is one line of markdown words of it, and blocks of code inline code. Call it after `markCode`. */
+/**
+ * Makes the blocks within what is one line of markdown words of it, and blocks of code inline code. Call it after
+ * `markCode`.
+ */
 export function flattenLines(root: ParentNode): void {
   for (const line of elementsBelow(root, ...lineNames))
     if (line.name !== "a" || line.attribs["href"] !== undefined) flatten(line);

@@ -3,7 +3,10 @@ import { type AnyNode, elementsBelow, isElement, isText, type ParentNode, setChi
 import { isBlock, isInAddress, nodesBefore } from "./escape-text.ts";
 import { isBlank } from "./text-edges.ts";
 
-/** Puts a space between inline code and a bare address or other code right before it. These would go on with its first backtick, and what it holds would be markdown. */
+/**
+ * Puts a space between inline code and a bare address or other code right before it. These would go on with its first
+ * backtick, and what it holds would be markdown.
+ */
 export function partCode(root: ParentNode): void {
   const codes = elementsBelow(root, "code").filter(
     (code) => !isBlank(code) && (isInAddress(code) || isBehindCode(code)),

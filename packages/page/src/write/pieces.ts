@@ -1,4 +1,7 @@
-/** Markdown, piece by piece. Between two pieces are as many line ends as the one ends with or the other begins with, but no more than an empty line. */
+/**
+ * Markdown, piece by piece. Between two pieces are as many line ends as the one ends with or the other begins with, but
+ * no more than an empty line.
+ */
 export class Pieces {
   #text = "";
   #lineEnds = 0;

@@ -41,7 +41,10 @@ export const markNames: ReadonlySet<string> = new Set(marks.keys());
 export const isSameMark = (element: Element, next: AnyNode): next is Element =>
   isElement(next) && markNames.has(element.name) && marks.get(element.name) === marks.get(next.name);
 
-/** TeX that has a command in the place of each bracket without its other: one would make a link with what follows the formula. */
+/**
+ * TeX that has a command in the place of each bracket without its other: one would make a link with what follows the
+ * formula.
+ */
 function namedBrackets(tex: string): string {
   const open: number[] = [];
   const odd = new Set<number>();
@@ -169,7 +172,10 @@ function inlineCode(content: string, element: Element): string {
   return ticks + space + line + space + ticks;
 }
 
-/** In a link some readers end code at any backtick, or at what may begin an address. In a cell all readers end it at a bar that follows a backslash of the code. */
+/**
+ * In a link some readers end code at any backtick, or at what may begin an address. In a cell all readers end it at a
+ * bar that follows a backslash of the code.
+ */
 function isMisread(code: string, element: Element): boolean {
   const ends = [...(/`|\]\(/.test(code) ? ["a"] : []), ...(code.includes("\\|") ? ["td", "th"] : [])];
   return ends.length > 0 && [...ancestorsOf(element)].some(({ name }) => ends.includes(name));

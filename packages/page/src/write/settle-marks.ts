@@ -1,4 +1,7 @@
-/** The marks around words, each with the signs that stand for its begin and its end until all is written. No text of a page has these: they are controls. */
+/**
+ * The marks around words, each with the signs that stand for its begin and its end until all is written. No text of a
+ * page has these: they are controls.
+ */
 const signsOf = { "**": ["\u0001", "\u0002"], "*": ["\u0003", "\u0004"], "~~": ["\u0005", "\u0006"] } as const;
 export type Mark = keyof typeof signsOf;
 
@@ -15,8 +18,9 @@ const markOf: ReadonlyMap<string, Mark> = new Map(
 const isBegin = (sign: string): boolean => sign.charCodeAt(0) % 2 === 1;
 
 /**
- * Writes the marks around words. What stands beside a mark decides whether a reader of markdown takes it for one: `a**"b"**` shows its asterisks. Such a mark is left
- * out, or changes its place with a sign of the sentence. Takes time in proportion to the length.
+ * Writes the marks around words. What stands beside a mark decides whether a reader of markdown takes it for one:
+ * `a**"b"**` shows its asterisks. Such a mark is left out, or changes its place with a sign of the sentence. Takes time
+ * in proportion to the length.
  * @see https://spec.commonmark.org/0.31.2/#emphasis-and-strong-emphasis
  */
 export function settleMarks(markdown: string): string {
@@ -27,7 +31,10 @@ export function settleMarks(markdown: string): string {
     .join("\n\n");
 }
 
-/** One after the other a mark that is left out changes what stands beside its neighbours. After so many rounds no mark of the block is kept. */
+/**
+ * One after the other a mark that is left out changes what stands beside its neighbours. After so many rounds no mark
+ * of the block is kept.
+ */
 const MAX_ROUNDS = 8;
 
 function settle(block: string): string {
@@ -41,7 +48,10 @@ function settle(block: string): string {
   return pieces.filter((piece) => !markOf.has(piece)).join("");
 }
 
-/** One mark where an equal one follows at once, none around nothing, and signs of a sentence that a letter follows outside. */
+/**
+ * One mark where an equal one follows at once, none around nothing, and signs of a sentence that a letter follows
+ * outside.
+ */
 function withoutSeams(block: string): string {
   let text = block.replaceAll(/(?<!\\)([.,:!?…»”’"']{1,3})([\u0002\u0004\u0006]+)(?=[\p{L}\p{N}])/gu, "$2$1");
   for (let last = ""; last !== text; ) {
@@ -135,7 +145,10 @@ function unseenIn(runs: readonly Run[]): readonly number[] {
   return open.flatMap(({ run }) => run.signs);
 }
 
-/** Whether readers take one run for the end of what another begins. Some look at the lengths of the runs, and some at what is left of them. */
+/**
+ * Whether readers take one run for the end of what another begins. Some look at the lengths of the runs, and some at
+ * what is left of them.
+ */
 function readingsOf(end: Run, left: number, { run, left: leftOfBegin }: OpenRun): ReadonlySet<boolean> {
   if (end.character !== run.character || !flanks(end.after, end.before)) return new Set([false]);
   if (!flanks(end.before, end.after) && !flanks(run.after, run.before)) return new Set([true]);
@@ -144,7 +157,10 @@ function readingsOf(end: Run, left: number, { run, left: leftOfBegin }: OpenRun)
 
 const mayPair = (end: number, begin: number): boolean => end % 3 === 0 || (end + begin) % 3 !== 0;
 
-/** Whether signs between these characters begin a mark. Read the other way it tells whether they end one. Readers differ in what is punctuation. */
+/**
+ * Whether signs between these characters begin a mark. Read the other way it tells whether they end one. Readers differ
+ * in what is punctuation.
+ */
 function flanks(before: string, after: string): boolean {
   if (after === "" || SPACE.test(after)) return false;
   return !/[\p{P}\p{S}]/u.test(after) || before === "" || SPACE.test(before) || /[\p{P}$+<=>^`|~]/u.test(before);

@@ -19,7 +19,10 @@ export function isBlank(node: AnyNode): boolean {
   );
 }
 
-/** The white space at both ends of an inline element's text, but for a space that stands beside the element already. All of it leads where there is nothing else. */
+/**
+ * The white space at both ends of an inline element's text, but for a space that stands beside the element already. All
+ * of it leads where there is nothing else.
+ */
 export function edgesOf(element: Element): Edges {
   const start = spaceAt(element, true);
   const end = start.isAll ? { space: "" } : spaceAt(element, false);

@@ -11,8 +11,9 @@ import { settleMarks } from "./settle-marks.ts";
 import { edgesOf, isBlank, NO_EDGES } from "./text-edges.ts";
 
 /**
- * Writes a tree as GitHub-flavoured markdown, after the other steps of toMarkdown: links are absolute, tables are rows of cells alone, code is `pre > code`, and
- * formulas, notes and tasks are elements of their own. The tree's white space is collapsed on the way. Its depth is bounded by then.
+ * Writes a tree as GitHub-flavoured markdown, after the other steps of toMarkdown: links are absolute, tables are rows
+ * of cells alone, code is `pre > code`, and formulas, notes and tasks are elements of their own. The tree's white space
+ * is collapsed on the way. Its depth is bounded by then.
  * @throws {PageTooComplexError} if any part of it becomes longer than `maxLength`, in UTF-16 code units
  */
 export function writeMarkdown(root: ParentNode, { maxLength }: { readonly maxLength: number }): string {

@@ -2,8 +2,9 @@ import { boundedValidator, referenceFault, type Validator } from "@rockbot/contr
 import type { CompilerOptions } from "./create-ajv.ts";
 
 /**
- * Compiles JSON Schemas that people or models write. Patterns are matched in linear time, as what they are matched with comes from others; those that
- * cannot be (back references, look-around) are faults. Loads its library with the first use.
+ * Compiles JSON Schemas that people or models write. Patterns are matched in linear time, as what they are matched with
+ * comes from others; those that cannot be (back references, look-around) are faults. Loads its library with the first
+ * use.
  * @throws {Error} from the function, saying why a schema cannot be used
  */
 export async function schemaCompiler({

@@ -4,7 +4,10 @@ import { RE2JS } from "re2js";
 
 /** How strictly schemas are read. */
 export interface CompilerOptions {
-  /** Passes over what it does not know: keywords, formats, dialects, and patterns that take more than linear time. @default false: they are faults */
+  /**
+   * Passes over what it does not know: keywords, formats, dialects, and patterns that take more than linear time.
+   * @default false: they are faults
+   */
   readonly isLenient?: boolean;
 }
 

@@ -4,8 +4,8 @@ import { ownedTopics } from "../owned-topics.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
 /**
- * The faults of a policy that its schema cannot know. Names may be given twice, something may be missing that another part needs, and a user may be
- * believed too much.
+ * The faults of a policy that its schema cannot know. Names may be given twice, something may be missing that another
+ * part needs, and a user may be believed too much.
  */
 export function documentFaults(document: PolicyDocument): DocumentFault[] {
   const { identity, callers, services, operators, legacyPeers } = document;

@@ -1,7 +1,10 @@
 import type { PolicyDocument } from "../generated/policy.ts";
 import { entries } from "./document-place.ts";
 
-/** The rights that a policy gives callers whom it does not name, in words for its operator. They also say which callers it names and yet gives nothing. */
+/**
+ * The rights that a policy gives callers whom it does not name, in words for its operator. They also say which callers
+ * it names and yet gives nothing.
+ */
 export function unnamedCallers({ callers, everyone: { allow } }: PolicyDocument): string[] {
   const tools = allow.includes("*")
     ? "every tool but the dangerous ones"

@@ -2,7 +2,10 @@ import type { Validator } from "@rockbot/contracts";
 
 /** The settings of a service, generated from its `config.schema.yaml`. */
 export interface ConfigSchema<T> {
-  /** The JSON Schema: an object without unknown properties. `x-secret: true` marks values that are never printed, `x-unquoted: true` what may hold such values among others, `x-url: true` addresses that must be readable as such. */
+  /**
+   * The JSON Schema: an object without unknown properties. `x-secret: true` marks values that are never printed,
+   * `x-unquoted: true` what may hold such values among others, `x-url: true` addresses that must be readable as such.
+   */
   readonly schema: object;
   /** The same, compiled. Writes defaults into the value. */
   readonly validate: Validator<T>;

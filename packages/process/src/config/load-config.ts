@@ -23,8 +23,9 @@ export interface LoadConfigOptions<T = unknown> {
   /** What to tell who sets one of these here. @default the names that are known */
   readonly elsewhere?: Elsewhere | undefined;
   /**
-   * Finds the faults that the schema cannot know. It sees the properties that are right by themselves, also where others are not, so that all faults
-   * are found at once. `isFaulty` tells those others from properties that are not set. Its words hold no secret.
+   * Finds the faults that the schema cannot know. It sees the properties that are right by themselves, also where
+   * others are not, so that all faults are found at once. `isFaulty` tells those others from properties that are not
+   * set. Its words hold no secret.
    */
   readonly check?:
     | ((config: Readonly<Partial<T>>, isFaulty: (property: string) => boolean) => readonly string[])
@@ -33,8 +34,8 @@ export interface LoadConfigOptions<T = unknown> {
 
 /**
  * The configuration, deeply frozen: the schema's defaults, then the file, then the environment, then the overrides. A
- * later source replaces a property's value as a whole. Values marked `x-secret`, and passwords in URLs, become secrets of
- * this process, also those of a configuration that is refused.
+ * later source replaces a property's value as a whole. Values marked `x-secret`, and passwords in URLs, become secrets
+ * of this process, also those of a configuration that is refused.
  * @throws {ConfigError} with all faults at once
  */
 export function loadConfig<T>(

@@ -21,8 +21,9 @@ export function secretVariables(schema: object): string[] {
 }
 
 /**
- * The values that the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose file says so. A secret may lie
- * in the file that `NAME_FILE` names, and an empty file counts as not set, too. Variables that belong to no property are ignored.
+ * The values that the environment sets. An empty variable counts as not set, since `NAME=${OTHER:-}` is how a compose
+ * file says so. A secret may lie in the file that `NAME_FILE` names, and an empty file counts as not set, too.
+ * Variables that belong to no property are ignored.
  */
 export function readEnv(
   properties: ReadonlyMap<string, PropertySchema>,
@@ -56,7 +57,10 @@ export function readEnv(
   return { settings, faults, faulty };
 }
 
-/** The value that a text stands for by the schema's type; the text itself where it stands for none, which validation then reports. */
+/**
+ * The value that a text stands for by the schema's type; the text itself where it stands for none, which validation
+ * then reports.
+ */
 function coerce(text: string, { type, items }: PropertySchema): unknown {
   const types = [type].flat();
   const trimmed = text.trim();

@@ -1,4 +1,6 @@
-/** One property's value, and where it comes from in words: `the variable BUS_URL`, `the file config.yaml`, `an option`. */
+/**
+ * One property's value, and where it comes from in words: `the variable BUS_URL`, `the file config.yaml`, `an option`.
+ */
 export interface Setting {
   readonly value: unknown;
   readonly source: string;

@@ -1,6 +1,9 @@
 import { parseRedisAddress } from "@rockbot/records/redis-address";
 
-/** The fault of a property that is an address: none, or one. Its words do not hold the address, which may have a password in it. */
+/**
+ * The fault of a property that is an address: none, or one. Its words do not hold the address, which may have a
+ * password in it.
+ */
 export function urlFaults(property: string, text: string | undefined): string[] {
   if (text === undefined) return [];
   if (/^rediss?(\+sentinel)?:/i.test(text)) return redisFaults(property, text);

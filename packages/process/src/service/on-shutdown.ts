@@ -3,13 +3,19 @@ import { takeSignals } from "./take-signals.ts";
 
 /** Which signals ask for the end, and how long running work may take. */
 export interface OnShutdownOptions {
-  /** Time for running work to finish after the first signal, in milliseconds. Keep it some seconds below the supervisor's own limit. */
+  /**
+   * Time for running work to finish after the first signal, in milliseconds. Keep it some seconds below the
+   * supervisor's own limit.
+   */
   readonly graceMs: number;
   /** @default ["SIGTERM", "SIGINT"] */
   readonly signals?: readonly NodeJS.Signals[] | undefined;
 }
 
-/** The end of this process, as asked for from outside. Disposal gives the signals back to Node if none has come; a started countdown goes on. */
+/**
+ * The end of this process, as asked for from outside. Disposal gives the signals back to Node if none has come; a
+ * started countdown goes on.
+ */
 export interface Shutdown extends Disposable {
   /** Resolves with the first signal. */
   readonly requested: Promise<NodeJS.Signals>;
@@ -25,9 +31,10 @@ const ABORT_MS = 2000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
- * Turns SIGTERM and SIGINT into an ordered stop. A second signal, a second later or more, ends the process at once
- * with code 1. So does the grace plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly. Until the first signal the
- * process stays, even if it holds nothing open; the countdown holds up no process that is done.
+ * Turns SIGTERM and SIGINT into an ordered stop. A second signal, a second later or more, ends the process at once with
+ * code 1. So does the grace plus two seconds, and a stop that needed the abort ends with code 1 even if it is orderly.
+ * Until the first signal the process stays, even if it holds nothing open; the countdown holds up no process that is
+ * done.
  */
 export function onShutdown({ graceMs, signals = ["SIGTERM", "SIGINT"] }: OnShutdownOptions): Shutdown {
   const { promise: requested, resolve } = Promise.withResolvers<NodeJS.Signals>();

@@ -26,8 +26,8 @@ const METRICS_TIMEOUT_MS = 5000;
 const CLOSE_MS = 1000;
 
 /**
- * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reasons) and `/metrics`. There is no login: nothing here
- * is secret, yet the port is for the operator's network only.
+ * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reasons) and `/metrics`. There is no
+ * login: nothing here is secret, yet the port is for the operator's network only.
  * @throws {Error} if the port is not available
  */
 export async function serveHealth({
@@ -52,7 +52,10 @@ export async function serveHealth({
   );
 }
 
-/** Callers that ask while it runs share its result: no caller needs a name here, and a thousand questions are to cost one. */
+/**
+ * Callers that ask while it runs share its result: no caller needs a name here, and a thousand questions are to cost
+ * one.
+ */
 function shared<Result>(run: () => Promise<Result>): () => Promise<Result> {
   let running: Promise<Result> | undefined;
   return () => {
@@ -98,7 +101,8 @@ const json = ({ status, body }: HealthAnswer): Answer => ({
 });
 
 function send(response: ServerResponse, { status, type, body }: Answer): void {
-  // A connection that carried anything else than a probe is not kept: its body, if any, would be read as the next request.
+  // A connection that carried anything else than a probe is not kept: its body, if any, would be read as the next
+  // request.
   const close = status === 405 ? { connection: "close", allow: "GET, HEAD" } : {};
   response.writeHead(status, {
     "content-type": type,

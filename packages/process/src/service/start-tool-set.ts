@@ -20,8 +20,9 @@ export interface RunningToolSet extends AsyncDisposable {
 }
 
 /**
- * The whole start of a service that only serves tools: logs the tools that are off, and serves the rest from the bus. Disposal waits for running
- * calls, at most `shutdownGraceMs`, and then disposes of the set. If the start fails, the set is disposed of, too.
+ * The whole start of a service that only serves tools: logs the tools that are off, and serves the rest from the bus.
+ * Disposal waits for running calls, at most `shutdownGraceMs`, and then disposes of the set. If the start fails, the
+ * set is disposed of, too.
  */
 export async function startToolSet(
   bus: Bus,

@@ -6,12 +6,16 @@ export interface SignalListeners {
   readonly again: (signal: NodeJS.Signals) => void;
 }
 
-/** Ctrl-C under npm comes twice, from the terminal and handed on by npm, which may be slow: what follows this fast is the same request. */
+/**
+ * Ctrl-C under npm comes twice, from the terminal and handed on by npm, which may be slow: what follows this fast is
+ * the same request.
+ */
 const REPEAT_MS = 1_000;
 
 /**
- * Takes signals that would otherwise end the process. Disposal gives them back to Node if none has come. After the first one they stay taken
- * to the process's end. The request may come a second time, even while the process ends, and would turn an ordered end into a death by signal.
+ * Takes signals that would otherwise end the process. Disposal gives them back to Node if none has come. After the
+ * first one they stay taken to the process's end. The request may come a second time, even while the process ends, and
+ * would turn an ordered end into a death by signal.
  */
 export function takeSignals(signals: readonly NodeJS.Signals[], { first, again }: SignalListeners): Disposable {
   let takenAt: number | undefined;

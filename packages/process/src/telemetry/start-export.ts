@@ -30,14 +30,19 @@ export interface StartExportOptions {
   readonly outgoing: UndiciInstrumentation;
 }
 
-/** More than agents make, and what a collector takes without a thought. To record and send all spans of a call takes as long as all else for it. */
+/**
+ * More than agents make, and what a collector takes without a thought. To record and send all spans of a call takes as
+ * long as all else for it.
+ */
 const MAX_TRACES_PER_SECOND = 100;
 /** The longest text in a span, which would otherwise carry whatever a page or a model put into an attribute. */
 const MAX_ATTRIBUTE_CHARACTERS = 4096;
 
 /**
- * Connects `@opentelemetry/api` to the whole SDK: exporters, protocol, sampler, batches and resource follow the standard
- * variables. Without `OTEL_TRACES_SAMPLER` at most MAX_TRACES_PER_SECOND traces that begin here are recorded, and all that began elsewhere and are recorded there. Loaded only if something is exported, since it is most of OpenTelemetry, gRPC included.
+ * Connects `@opentelemetry/api` to the whole SDK: exporters, protocol, sampler, batches and resource follow the
+ * standard variables. Without `OTEL_TRACES_SAMPLER` at most MAX_TRACES_PER_SECOND traces that begin here are recorded,
+ * and all that began elsewhere and are recorded there. Loaded only if something is exported, since it is most of
+ * OpenTelemetry, gRPC included.
  */
 export function startExport({ service, version, reader, producers, durations, outgoing }: StartExportOptions): {
   shutdown(): Promise<void>;
@@ -49,7 +54,8 @@ export function startExport({ service, version, reader, producers, durations, ou
         ...(version === undefined ? {} : { "service.version": version }),
       }),
     ),
-    // The SDK's own choice has the command line too, which can hold the bus's password, and the host's id, which comes late.
+    // The SDK's own choice has the command line too, which can hold the bus's password, and the host's id, which comes
+    // late.
     ...(getStringFromEnv("OTEL_NODE_RESOURCE_DETECTORS") === undefined
       ? { resourceDetectors: [serviceInstanceIdDetector, osDetector, envDetector] }
       : {}),

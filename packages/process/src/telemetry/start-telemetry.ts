@@ -28,8 +28,8 @@ export interface StartTelemetryOptions {
 }
 
 /**
- * The telemetry of a process. Disposal flushes it, for at most two seconds; the log stays usable. An export that is given up keeps the
- * process alive until its own `OTEL_EXPORTER_OTLP_TIMEOUT`, by default ten seconds.
+ * The telemetry of a process. Disposal flushes it, for at most two seconds; the log stays usable. An export that is
+ * given up keeps the process alive until its own `OTEL_EXPORTER_OTLP_TIMEOUT`, by default ten seconds.
  */
 export interface Telemetry extends AsyncDisposable {
   readonly log: Log;
@@ -40,10 +40,11 @@ export interface Telemetry extends AsyncDisposable {
 const FLUSH_MS = 2000;
 
 /**
- * Connects `@opentelemetry/api` to the SDK for the whole process, and makes the log. Everything has trace ids. Spans and metrics are exported
- * if the standard `OTEL_EXPORTER_OTLP_*` variables say where to, and with `OTLP_IF_FOUND=true` only if that is found at the start. The SDK reads them and all other `OTEL_*` variables from the environment.
- * `OTEL_SDK_DISABLED=true` leaves the log and the process's metrics. A process starts one at a time, before the code that it observes: an
- * instrument that is made earlier records nothing.
+ * Connects `@opentelemetry/api` to the SDK for the whole process, and makes the log. Everything has trace ids. Spans
+ * and metrics are exported if the standard `OTEL_EXPORTER_OTLP_*` variables say where to, and with `OTLP_IF_FOUND=true`
+ * only if that is found at the start. The SDK reads them and all other `OTEL_*` variables from the environment.
+ * `OTEL_SDK_DISABLED=true` leaves the log and the process's metrics. A process starts one at a time, before the code
+ * that it observes: an instrument that is made earlier records nothing.
  */
 export async function startTelemetry({
   service,

@@ -27,8 +27,9 @@ const SEQ_DIGITS = 12;
 const MAX_NAMES = 1_000;
 
 /**
- * Opens the file, or makes it. Its chain goes on; that of a new file where the last one that was put aside has ended. A file that does not end in a
- * line of such a log is put aside, too. To go on after that line would hide it, and to stop would leave the calls to come without a log.
+ * Opens the file, or makes it. Its chain goes on; that of a new file where the last one that was put aside has ended. A
+ * file that does not end in a line of such a log is put aside, too. To go on after that line would hide it, and to stop
+ * would leave the calls to come without a log.
  * @throws {AuditFileError} if there can be no file at this path
  */
 export async function openAuditFile(path: string): Promise<AuditFile> {
@@ -56,7 +57,10 @@ async function takeUp(path: string): Promise<AuditFile> {
   return { handle, size: last.end, head, droppedBytes: size - last.end };
 }
 
-/** Puts the file aside under the number of its last line, so that a list by name is a list by time. @returns its path */
+/**
+ * Puts the file aside under the number of its last line, so that a list by name is a list by time.
+ * @returns its path
+ */
 export async function putAside(path: string, seq: number): Promise<string> {
   const numbered = `${path}.${String(seq).padStart(SEQ_DIGITS, "0")}`;
   for (let copy = 1; copy <= MAX_NAMES; copy++) {

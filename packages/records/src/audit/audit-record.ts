@@ -1,6 +1,7 @@
 /**
- * The record of one call, by which an operator can later say who did what. Strangers chose some of its texts. The log keeps them without this
- * process's secrets, and keeps the first 256 characters of a longer one. It keeps only a hash of the arguments, and nothing of the result.
+ * The record of one call, by which an operator can later say who did what. Strangers chose some of its texts. The log
+ * keeps them without this process's secrets, and keeps the first 256 characters of a longer one. It keeps only a hash
+ * of the arguments, and nothing of the result.
  */
 export interface AuditRecord {
   /** The tool service. */
@@ -11,7 +12,10 @@ export interface AuditRecord {
   readonly toolCallId: string;
   /** The arguments' text; the whole message where that is no call that can be read. */
   readonly arguments: string | Uint8Array;
-  /** The policy's decision; `none` where it was not asked, as for a call that cannot be read or a tool that is not there. */
+  /**
+   * The policy's decision; `none` where it was not asked, as for a call that cannot be read or a tool that is not
+   * there.
+   */
   readonly decision: "allowed" | "denied" | "none";
   /** The policy's revision. */
   readonly policy?: string | undefined;
@@ -24,7 +28,10 @@ export interface AuditRecord {
   readonly traceId?: string | undefined;
 }
 
-/** The number of requests or calls that the front door has refused since the last such record. They have no records of their own. */
+/**
+ * The number of requests or calls that the front door has refused since the last such record. They have no records of
+ * their own.
+ */
 export interface RefusedRequests {
   readonly event: "refused";
   readonly service: string;
@@ -56,8 +63,8 @@ export interface AuditLog extends AsyncDisposable {
   /** Whether what comes now would be written, as far as is known: false from a failure to the next success. */
   readonly isWriting: boolean;
   /**
-   * Resolves once the record is in the system's hands, so that it outlives this process. After a failure to write, or a second, it resolves all the
-   * same. Never rejects.
+   * Resolves once the record is in the system's hands, so that it outlives this process. After a failure to write, or a
+   * second, it resolves all the same. Never rejects.
    */
   write(record: AuditRecord | RefusedRequests | SharingDecision): Promise<void>;
 }

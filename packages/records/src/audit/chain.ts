@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
 import { printableJson } from "@rockbot/contracts";
 
-// A line is one JSON object. It has `seq`, counted from 1, `time`, the record's own fields, and `previous`, the hash of the line before. Its last
-// field is `hash`, the SHA-256 of the line's own bytes up to there. So each line vouches for all before it. A line escapes characters that a reader
-// could take for a line break, or that show another text than is there.
+// A line is one JSON object. It has `seq`, counted from 1, `time`, the record's own fields, and `previous`, the hash of
+// the line before. Its last field is `hash`, the SHA-256 of the line's own bytes up to there. So each line vouches for
+// all before it. A line escapes characters that a reader could take for a line break, or that show another text than is
+// there.
 
 /** Where a chain stands: the number and the hash of its last line. */
 export interface ChainHead {
@@ -41,7 +42,10 @@ const NAME = Buffer.from(',"hash":"');
 const END = Buffer.from('"}');
 const HEX_DIGITS = 64;
 
-/** Reads the bytes of a line without its line break. @returns why it is none, in words, if they are not what its hash was made of */
+/**
+ * Reads the bytes of a line without its line break.
+ * @returns why it is none, in words, if they are not what its hash was made of
+ */
 export function readLine(bytes: Buffer): ChainLine | string {
   const at = bytes.length - NAME.length - HEX_DIGITS - END.length;
   const own = bytes.toString("latin1", at + NAME.length, at + NAME.length + HEX_DIGITS);

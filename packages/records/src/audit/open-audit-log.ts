@@ -12,7 +12,10 @@ import { type ChainHead, nextLine } from "./chain.ts";
 
 /** The key and the bounds of an audit log. */
 export interface OpenAuditLogOptions {
-  /** The key that arguments are hashed with. Logs that share it can be compared. @default one of the log's own, kept beside it: see keyFileOf */
+  /**
+   * The key that arguments are hashed with. Logs that share it can be compared.
+   * @default one of the log's own, kept beside it: see keyFileOf
+   */
   readonly key?: string | undefined;
   /** A file that has grown so large is put aside as `{file}.{number of its last line}`. @default 64 MiB */
   readonly maxBytes?: number | undefined;
@@ -27,7 +30,10 @@ const MAX_LOOKED_AT = 8_192;
 /** Lines that wait for the disk. Beyond them records are lost, and counted. */
 const MAX_WAITING = 10_000;
 const MAX_BATCH = 1_000;
-/** At least so long lies between the starts of two writes: one costs some 30 µs of processor time, however few lines it has. */
+/**
+ * At least so long lies between the starts of two writes: one costs some 30 µs of processor time, however few lines it
+ * has.
+ */
 const GATHER_MS = 2;
 /** How long a call waits for its line. A disk that hangs holds up each call so long. */
 const WRITE_MS = 1_000;
@@ -36,18 +42,21 @@ const LOOK_MS = 1_000;
 const CLOSE_MS = 5_000;
 /** Between two lines in the log about the same trouble. */
 const QUIET_MS = 60_000;
-/** How often a line of the log says where the chain stands. A keeper of logs can then tell when the whole chain was written anew. */
+/**
+ * How often a line of the log says where the chain stands. A keeper of logs can then tell when the whole chain was
+ * written anew.
+ */
 const TELL_MS = 3_600_000;
 
 /**
- * Opens an append-only log in a file: one JSON object a line. Each line has the hash of the one before, over all files that were set aside.
- * It never removes files. One process writes to a file. The log notices lines of another process, or a file that was cut, within a second. It
- * logs them as an error, and they break the chain for `verifyAudit`.
+ * Opens an append-only log in a file: one JSON object a line. Each line has the hash of the one before, over all files
+ * that were set aside. It never removes files. One process writes to a file. The log notices lines of another process,
+ * or a file that was cut, within a second. It logs them as an error, and they break the chain for `verifyAudit`.
  *
- * A disk that is full, or fails, stops no call. 10 000 lines wait for it; further ones are lost, and counted in `rockbot.audit.records`. An
- * error is logged each minute. Once the disk takes lines again, the chain says how many are missing. Written lines outlive this process; a
- * machine that dies may take those of the last second with it. A file that does not end in a line of such a log is set aside. The log has an
- * error about it, and the chain says so.
+ * A disk that is full, or fails, stops no call. 10 000 lines wait for it; further ones are lost, and counted in
+ * `rockbot.audit.records`. An error is logged each minute. Once the disk takes lines again, the chain says how many are
+ * missing. Written lines outlive this process; a machine that dies may take those of the last second with it. A file
+ * that does not end in a line of such a log is set aside. The log has an error about it, and the chain says so.
  * @throws {AuditFileError} if no file can be opened there
  */
 export async function openAuditLog(
@@ -231,7 +240,10 @@ class AuditWriter implements AuditLog {
     this.#enqueue({ event: "lost", records }, () => {});
   }
 
-  /** Once a second: brings what is written to the disk, sees whether the file is still ours, and tries again what has failed. */
+  /**
+   * Once a second: brings what is written to the disk, sees whether the file is still ours, and tries again what has
+   * failed.
+   */
   async #lookAfter(): Promise<void> {
     this.#isToLook = true;
     void this.#flush();

@@ -44,9 +44,9 @@ export interface AuditReport {
 }
 
 /**
- * Reads the files of one chain, in any order, and says which lines do not follow the one before them unchanged. A chain proves nothing
- * against an attacker who can write all of it anew. Against that, note a hash elsewhere, such as those that services log, and ask for it as
- * `head`.
+ * Reads the files of one chain, in any order, and says which lines do not follow the one before them unchanged. A chain
+ * proves nothing against an attacker who can write all of it anew. Against that, note a hash elsewhere, such as those
+ * that services log, and ask for it as `head`.
  * @throws the error of a file that cannot be read
  */
 export async function verifyAudit(

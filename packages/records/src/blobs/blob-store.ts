@@ -1,11 +1,11 @@
 /**
- * Keeps results that are too large for the bus, each for one reader and a short time. A blob has a name that nobody can guess, and is written
- * once. It counts what each caller has there.
+ * Keeps results that are too large for the bus, each for one reader and a short time. A blob has a name that nobody can
+ * guess, and is written once. It counts what each caller has there.
  */
 export interface BlobStore extends AsyncDisposable {
   /**
-   * Keeps bytes under a name. One that has bytes already keeps those: a call that is delivered twice leaves the same. Where the owner
-   * may have no more, its blobs that nobody has fetched for FETCHED_MS give way.
+   * Keeps bytes under a name. One that has bytes already keeps those: a call that is delivered twice leaves the same.
+   * Where the owner may have no more, its blobs that nobody has fetched for FETCHED_MS give way.
    * @throws {BlobError} `too_large`, or `full` if that would exceed what the owner may have; then nothing was kept
    * @throws {StoreUnavailableError} if the store does not answer in time, refuses, or is closed
    */

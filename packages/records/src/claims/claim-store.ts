@@ -1,6 +1,6 @@
 /**
- * The record of which calls have been taken, by whom, and how they ended. It makes execution effectively once: a call that
- * comes a second time finds its claim. Every operation is atomic and ends within the store's deadline.
+ * The record of which calls have been taken, by whom, and how they ended. It makes execution effectively once: a call
+ * that comes a second time finds its claim. Every operation is atomic and ends within the store's deadline.
  *
  *     (none) ── claim ──► claimed(owner, epoch, lease) ── complete ──► done(reply) ── 15 min ──► done(reply forgotten)
  *       │                   │  │                                        │
@@ -8,34 +8,41 @@
  *       │                   └──── cancel ────► cancelled ── 8 days ───► (none)
  *       └──── cancel ────────────────────────► cancelled ── 20 min ───► (none)
  *
- * A lease that is over leaves the record. The next `claim` takes it over under a higher epoch, and its result says so. The holder before can
- * complete it until then, and no longer afterwards. A claim that nobody ever ends is forgotten after 8 days. A store that has lost a record
- * takes it from its holder again, at a renewal or a completion.
+ * A lease that is over leaves the record. The next `claim` takes it over under a higher epoch, and its result says so.
+ * The holder before can complete it until then, and no longer afterwards. A claim that nobody ever ends is forgotten
+ * after 8 days. A store that has lost a record takes it from its holder again, at a renewal or a completion.
  *
  * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed.
- * Nothing is known then about what it did: it may have been done, or be done a moment later. A claim that was made so is
- * held by nobody who knows of it until its lease is over.
+ * Nothing is known then about what it did: it may have been done, or be done a moment later. A claim that was made so
+ * is held by nobody who knows of it until its lease is over.
  */
 export interface ClaimStore extends AsyncDisposable {
   /**
-   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held. Of a call that is
-   * cancelled, only that is said, whatever its request.
+   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held. Of a call that
+   * is cancelled, only that is said, whatever its request.
    * @throws {RangeError} if `leaseMs` is not a positive whole number
    */
   claim(key: ClaimKey, options: ClaimOptions): Promise<ClaimOutcome>;
-  /** Makes the lease hold `leaseMs` from now. @returns false if the call was cancelled, taken over or done @throws {RangeError} as `claim` does */
+  /**
+   * Makes the lease hold `leaseMs` from now.
+   * @returns false if the call was cancelled, taken over or done
+   * @throws {RangeError} as `claim` does
+   */
   renew(claim: Claim, leaseMs: number): Promise<boolean>;
   /**
-   * Notes how the call ended; `reply` is kept if it has at most MAX_REPLY_BYTES. Doing so again is safe: the first reply
-   * stays. @returns false if the call was cancelled or taken over: its result must then be dropped
+   * Notes how the call ended; `reply` is kept if it has at most MAX_REPLY_BYTES. Doing so again is safe: the first
+   * reply stays. @returns false if the call was cancelled or taken over: its result must then be dropped
    */
   complete(claim: Claim, reply: Uint8Array): Promise<boolean>;
-  /** Forgets a claim whose call was refused before it started, so that it may come again. @returns false if the claim is no longer this one */
+  /**
+   * Forgets a claim whose call was refused before it started, so that it may come again.
+   * @returns false if the claim is no longer this one
+   */
   release(claim: Claim): Promise<boolean>;
   /**
-   * Cancels the call: one that is not taken yet never will be, one that runs cannot complete any more. A call that is done
-   * stays done. Of a call that nobody has taken it is remembered for as long as it could still start; of one caller the newest
-   * MAX_UNSEEN_CANCELS. @returns how the call stood before
+   * Cancels the call: one that is not taken yet never will be, one that runs cannot complete any more. A call that is
+   * done stays done. Of a call that nobody has taken it is remembered for as long as it could still start; of one
+   * caller the newest MAX_UNSEEN_CANCELS. @returns how the call stood before
    */
   cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled">;
   /** How the call stands, without taking it; undefined if there is no record. */
@@ -70,8 +77,8 @@ export interface Claim extends Pick<ClaimOptions, "owner" | "requestHash"> {
 export type ClaimOutcome =
   /**
    * Taken now. `isTakenOver`: somebody held it, and their lease is over; the call may have run. `remembersSince`: since
-   * when the store has certainly forgotten nothing, on the clock of `performance.now()`. A call that somebody may have taken
-   * earlier may have run although there is no record of it.
+   * when the store has certainly forgotten nothing, on the clock of `performance.now()`. A call that somebody may have
+   * taken earlier may have run although there is no record of it.
    */
   | { readonly state: "taken"; readonly claim: Claim; readonly isTakenOver: boolean; readonly remembersSince: number }
   /** Somebody holds it, perhaps this owner; the lease has this long to go. */

@@ -13,8 +13,8 @@ import {
 const LONG_MS = 60_000;
 
 /**
- * The promises of every claim store, as tests. `create` makes or connects one each time. Tests use keys of their own, so that they do not
- * meet in a store they share. The test file of a store is one call of this function.
+ * The promises of every claim store, as tests. `create` makes or connects one each time. Tests use keys of their own,
+ * so that they do not meet in a store they share. The test file of a store is one call of this function.
  */
 export function testClaimStore(name: string, create: () => Promise<ClaimStore>): void {
   describe(name, () => {

@@ -20,11 +20,15 @@ export interface MemoryClaimStoreOptions {
   /** Milliseconds that never step back; `remembersSince` is by it, too. @default performance.now */
   readonly clock?: (() => number) | undefined;
   /**
-   * Calls remembered at a time. Beyond, the store forgets the oldest of those that have ended, then of those whose lease is over, and its memory is
-   * shorter by that. While all are being run, another claim is refused. @default 100_000
+   * Calls remembered at a time. Beyond, the store forgets the oldest of those that have ended, then of those whose
+   * lease is over, and its memory is shorter by that. While all are being run, another claim is refused. @default
+   * 100_000
    */
   readonly maxRecords?: number | undefined;
-  /** All replies together. Beyond, the oldest of the caller with the most is forgotten; that its call is done is not. @default 64 MiB */
+  /**
+   * All replies together. Beyond, the oldest of the caller with the most is forgotten; that its call is done is not.
+   * @default 64 MiB
+   */
   readonly maxTotalReplyBytes?: number | undefined;
 }
 

@@ -31,7 +31,10 @@ export interface CallJournalOptions {
 const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 /** Records that go out in one command. */
 const MAX_BATCH = 500;
-/** How long a note waits for more, unless somebody waits for it. Most calls end meanwhile, and take one record to the store instead of three. */
+/**
+ * How long a note waits for more, unless somebody waits for it. Most calls end meanwhile, and take one record to the
+ * store instead of three.
+ */
 const GATHER_MS = 50;
 /** Notes that could not be written are tried again after this long, with those made meanwhile. */
 const RETRY_MS = 1_000;
@@ -52,8 +55,9 @@ interface Awaited {
 }
 
 /**
- * One caller's memory of its calls. A note takes no time, because the store gets it within 50 ms, and at once if somebody waits for it. While
- * the store is away the journal lives in this process. It is written when the store is back.
+ * One caller's memory of its calls. A note takes no time, because the store gets it within 50 ms, and at once if
+ * somebody waits for it. While the store is away the journal lives in this process. It is written when the store is
+ * back.
  */
 export class CallJournal implements AsyncDisposable {
   readonly #calls: RecentMap<string, CallNotes>;
@@ -154,7 +158,10 @@ export class CallJournal implements AsyncDisposable {
     return call;
   }
 
-  /** Whether the store has the notes of a call by now, once it has said so or cannot. The answer comes at once if the store has failed lately. */
+  /**
+   * Whether the store has the notes of a call by now, once it has said so or cannot. The answer comes at once if the
+   * store has failed lately.
+   */
   written(call: CallNotes): Promise<boolean> {
     if (this.#store === undefined || this.#isFailing || this.#keeper.isClosed) return Promise.resolve(false);
     return new Promise((tell) => {
@@ -163,7 +170,9 @@ export class CallJournal implements AsyncDisposable {
     });
   }
 
-  /** Keeps a refusal as an answer, unless there is one: it says nothing of the call that the id may stand for already. */
+  /**
+   * Keeps a refusal as an answer, unless there is one: it says nothing of the call that the id may stand for already.
+   */
   keepRefusal(toolCallId: string, bytes: Uint8Array): void {
     if (this.#keeper.isClosed) return;
     if (this.#store === undefined) {
@@ -213,7 +222,10 @@ export class CallJournal implements AsyncDisposable {
     return record === undefined ? undefined : shownRecord(record);
   }
 
-  /** The newest calls first, those of earlier processes and of the agent's other instances too as long as the store answers. */
+  /**
+   * The newest calls first, those of earlier processes and of the agent's other instances too as long as the store
+   * answers.
+   */
   async recent(limit: number): Promise<readonly CallRecord[]> {
     const stored = new Map<string, CallRecord>();
     for (const record of (await this.#ofAll((store, caller) => store.readRecent(caller, limit))).flatMap(
@@ -246,7 +258,10 @@ export class CallJournal implements AsyncDisposable {
     tellAll(this.#awaited.splice(0), false);
   }
 
-  /** Reads from the journals of all instances of the agent in the store, its own first. What cannot be read is undefined. */
+  /**
+   * Reads from the journals of all instances of the agent in the store, its own first. What cannot be read is
+   * undefined.
+   */
   async #ofAll<Read>(read: (store: JournalStore, caller: string) => Promise<Read>): Promise<(Read | undefined)[]> {
     const store = this.#store;
     if (store === undefined) return [];

@@ -21,8 +21,8 @@ interface NotedStep {
 const REVISION = /^[a-z0-9]{1,32}$/;
 
 /**
- * The record of a call that goes on. It outlives the call, together with thousands of others, so it is small. Each note is one more object,
- * and only a reader makes lists of them.
+ * The record of a call that goes on. It outlives the call, together with thousands of others, so it is small. Each note
+ * is one more object, and only a reader makes lists of them.
  */
 export class CallNotes {
   readonly #keeper: NotesKeeper;

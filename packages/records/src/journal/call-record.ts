@@ -17,7 +17,9 @@ export const CallState = {
 } as const;
 export type CallState = (typeof CallState)[keyof typeof CallState];
 
-/** One step of a timeline: a new state, a call that a restarted caller resumed, or an answer that came after the end. */
+/**
+ * One step of a timeline: a new state, a call that a restarted caller resumed, or an answer that came after the end.
+ */
 export type CallStep = CallState | "resumed" | "late_answer";
 
 /** A caller's memory of one call, without its result. */
@@ -29,9 +31,15 @@ export interface CallRecord {
   /** For whom the caller made the call, if not for itself. */
   readonly onBehalfOf?: string | undefined;
   readonly state: CallState;
-  /** Opens the blob store's place for its result; only while it is open, and only for the process that takes it up. See `shownRecord`. */
+  /**
+   * Opens the blob store's place for its result; only while it is open, and only for the process that takes it up. See
+   * `shownRecord`.
+   */
   readonly blob?: string | undefined;
-  /** Only while it is open, unless its arguments have more than MAX_SENT_CHARACTERS, and only for the process that takes it up: it sends this again. */
+  /**
+   * Only while it is open, unless its arguments have more than MAX_SENT_CHARACTERS, and only for the process that takes
+   * it up: it sends this again.
+   */
   readonly sent?:
     | {
         readonly arguments: string | null;
@@ -41,7 +49,10 @@ export interface CallRecord {
         readonly grant?: string | undefined;
       }
     | undefined;
-  /** A hash of its tool and arguments, where its caller chose the id: a call of other arguments under the same id is another one. */
+  /**
+   * A hash of its tool and arguments, where its caller chose the id: a call of other arguments under the same id is
+   * another one.
+   */
   readonly request?: string | undefined;
   /** The revision of the policy that decided it, as the service says. */
   readonly policy?: string | undefined;
@@ -64,8 +75,8 @@ export function shownRecord<Record extends Pick<CallRecord, "blob" | "request" |
 }
 
 /**
- * Whether the record that is kept of an id stays, whatever a later attempt under the id came to: the attempt has no answer, and the call that is kept
- * has one, or had other arguments. A store decides alike.
+ * Whether the record that is kept of an id stays, whatever a later attempt under the id came to: the attempt has no
+ * answer, and the call that is kept has one, or had other arguments. A store decides alike.
  */
 export const stays = (kept: CallRecord, later: CallRecord): boolean =>
   later.request !== undefined &&

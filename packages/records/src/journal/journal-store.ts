@@ -2,11 +2,12 @@ import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { CallRecord } from "./call-record.ts";
 
 /**
- * Keeps the journals of callers, and the holders of instance names, where a restarted process finds them. A caller is an agent or
- * `agent.instance`; one process at a time writes a caller's journal. Of each caller it keeps the newest MAX_CALLS, for MAX_AGE_MS.
+ * Keeps the journals of callers, and the holders of instance names, where a restarted process finds them. A caller is
+ * an agent or `agent.instance`; one process at a time writes a caller's journal. Of each caller it keeps the newest
+ * MAX_CALLS, for MAX_AGE_MS.
  *
- * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. The operation may have
- * taken effect then, or not.
+ * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. The
+ * operation may have taken effect then, or not.
  */
 export interface JournalStore extends AsyncDisposable {
   /** Writes records as they stand now, in one round trip. A record that is kept stays where `stays` says so. */
@@ -18,12 +19,17 @@ export interface JournalStore extends AsyncDisposable {
   read(caller: string, toolCallId: string): Promise<CallRecord | undefined>;
   /** The callers that have written in the last MAX_AGE_MS, sorted. */
   readCallers(): Promise<string[]>;
-  /** Keeps an answer for ANSWER_KEPT_MS, if there is room for it; one that is to be the first, only if there is none. */
+  /**
+   * Keeps an answer for ANSWER_KEPT_MS, if there is room for it; one that is to be the first, only if there is none.
+   */
   writeAnswer(caller: string, toolCallId: string, answer: Uint8Array, options?: WriteAnswerOptions): Promise<void>;
   readAnswer(caller: string, toolCallId: string): Promise<Uint8Array | undefined>;
   /** For each of the agent's slots how long its lease still holds, in milliseconds; 0 if nobody has it. */
   readSlots(agent: string): Promise<number[]>;
-  /** Takes a slot that nobody has, and makes the lease of its owner hold from now. @returns false if somebody else has the slot */
+  /**
+   * Takes a slot that nobody has, and makes the lease of its owner hold from now.
+   * @returns false if somebody else has the slot
+   */
   holdSlot(agent: string, slot: number, lease: SlotClaim): Promise<boolean>;
   releaseSlot(agent: string, slot: number, owner: string): Promise<void>;
 }

@@ -20,9 +20,9 @@ export interface LeaseSlotOptions {
 }
 
 /**
- * Leases the lowest slot of an agent that nobody holds. Where slots are held, it looks for longer than a renewal takes. The holder of a slot
- * without a renewal is dead, and most likely the process that this one replaces. So it waits for that slot. It takes `leaseMs` at most to
- * find one. Disposal gives the slot back.
+ * Leases the lowest slot of an agent that nobody holds. Where slots are held, it looks for longer than a renewal takes.
+ * The holder of a slot without a renewal is dead, and most likely the process that this one replaces. So it waits for
+ * that slot. It takes `leaseMs` at most to find one. Disposal gives the slot back.
  * @returns undefined if all slots are held
  * @throws {StoreUnavailableError} if the store does not say
  */

@@ -1,4 +1,7 @@
-/** Rights that one process at a time has, each under a name. A process that dies loses its own when they are not renewed. */
+/**
+ * Rights that one process at a time has, each under a name. A process that dies loses its own when they are not
+ * renewed.
+ */
 export interface LeaseStore extends AsyncDisposable {
   /**
    * Takes the lease if nobody has it, makes it hold from now if it is the owner's, and says whose it is.
@@ -7,9 +10,15 @@ export interface LeaseStore extends AsyncDisposable {
   hold(name: string, claim: LeaseClaim): Promise<LeaseHolder>;
   /** Gives the lease back, if it is the owner's. @throws as `hold` */
   release(name: string, owner: string): Promise<void>;
-  /** Leaves a text for the others, if the lease is the owner's, at most MAX_NOTE_LENGTH characters. @throws as `hold` */
+  /**
+   * Leaves a text for the others, if the lease is the owner's, at most MAX_NOTE_LENGTH characters.
+   * @throws as `hold`
+   */
   leaveNote(name: string, owner: string, note: LeaseNote): Promise<void>;
-  /** The note that was left last, by any owner; undefined if there is none but the one with the tag that is known. @throws as `hold` */
+  /**
+   * The note that was left last, by any owner; undefined if there is none but the one with the tag that is known.
+   * @throws as `hold`
+   */
   readNote(name: string, knownTag?: string): Promise<LeaseNote | undefined>;
 }
 
@@ -24,8 +33,8 @@ export interface LeaseClaim {
 export interface LeaseHolder {
   readonly owner: string;
   /**
-   * Rises with each time that the lease is taken, also by the same owner, and over restarts of a store that forgets. It is the time of the taking in
-   * Unix milliseconds, or one more than the one before.
+   * Rises with each time that the lease is taken, also by the same owner, and over restarts of a store that forgets. It
+   * is the time of the taking in Unix milliseconds, or one more than the one before.
    */
   readonly fence: number;
 }

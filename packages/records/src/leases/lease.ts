@@ -10,8 +10,8 @@ export interface LeaseOptions {
 }
 
 /**
- * Competes for a lease until its disposal: takes it when it is free, and renews it. A leaseholder without a renewal loses the lease after
- * `leaseMs`. The next one has it at most a quarter of that later. Disposal gives it back.
+ * Competes for a lease until its disposal: takes it when it is free, and renews it. A leaseholder without a renewal
+ * loses the lease after `leaseMs`. The next one has it at most a quarter of that later. Disposal gives it back.
  */
 export class Lease implements AsyncDisposable {
   readonly #store: LeaseStore;
@@ -32,7 +32,10 @@ export class Lease implements AsyncDisposable {
     this.#loop = startLoop(leaseMs / 4, () => this.look());
   }
 
-  /** Whether this process has it now. By its own clock, which runs out before the store's: nobody else has it at the same time. */
+  /**
+   * Whether this process has it now. By its own clock, which runs out before the store's: nobody else has it at the
+   * same time.
+   */
   get isHeld(): boolean {
     return performance.now() < this.#heldUntil;
   }
@@ -42,13 +45,19 @@ export class Lease implements AsyncDisposable {
     return this.#holder;
   }
 
-  /** Calls `listener` whenever the holder, or whether this process is it, has changed, until the returned function is called. */
+  /**
+   * Calls `listener` whenever the holder, or whether this process is it, has changed, until the returned function is
+   * called.
+   */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** Looks now, as it does by itself. Never rejects: a store that is away changes nothing but that the time of this process runs out. */
+  /**
+   * Looks now, as it does by itself. Never rejects: a store that is away changes nothing but that the time of this
+   * process runs out.
+   */
   look(): Promise<void> {
     this.#looking ??= this.#look().finally(() => {
       this.#looking = undefined;

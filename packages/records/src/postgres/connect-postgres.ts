@@ -7,7 +7,10 @@ export interface PostgresSchema {
   readonly holds: string;
   /** The table that has the version of the others. */
   readonly versionTable: string;
-  /** Whoever changes the tables holds the lock of this number, which is the same in all versions and another one for other data. */
+  /**
+   * Whoever changes the tables holds the lock of this number, which is the same in all versions and another one for
+   * other data.
+   */
   readonly lock: number;
   /** The steps from each version to the next. A step that was released never changes. */
   readonly migrations: readonly (string | ((client: PostgresClient) => Promise<void>))[];
@@ -79,7 +82,10 @@ export class PostgresDatabase implements AsyncDisposable {
     }
   }
 
-  /** Runs `change` in a transaction: it is there in full or not at all. @throws {StoreUnavailableError} and what `change` throws of its own */
+  /**
+   * Runs `change` in a transaction: it is there in full or not at all.
+   * @throws {StoreUnavailableError} and what `change` throws of its own
+   */
   async inTransaction<T>(what: string, change: (client: PostgresClient) => Promise<T>): Promise<T> {
     let client: PoolClient | undefined;
     try {
@@ -103,7 +109,10 @@ export class PostgresDatabase implements AsyncDisposable {
     await this.#closing;
   }
 
-  /** Errors of the database and of its connection are of a class of its own, have a code, or are plain ones that say so. All others stay as they are. */
+  /**
+   * Errors of the database and of its connection are of a class of its own, have a code, or are plain ones that say so.
+   * All others stay as they are.
+   */
   #unavailable(what: string, error: unknown): unknown {
     const { code, message, name } = error as NodeJS.ErrnoException;
     const isPlain = name === "Error" && /timeout|connection (terminated|error)|pool/i.test(message);

@@ -6,7 +6,9 @@ import type { RateStore } from "./rate-store.ts";
 
 const HOUR_MS = 3_600_000;
 
-/** The promises of every rate store, as tests. `create` makes or connects one each time; tests use buckets of their own. */
+/**
+ * The promises of every rate store, as tests. `create` makes or connects one each time; tests use buckets of their own.
+ */
 export function testRateStore(name: string, create: () => Promise<RateStore>): void {
   describe(name, () => {
     test("gives as much as the bucket holds, and then says when there is more", async () => {

@@ -1,7 +1,9 @@
 import { Buckets, type BucketsOptions } from "@rockbot/base";
 import type { RateStore } from "./rate-store.ts";
 
-/** The rates that callers have used up at this process. Other processes do not know them, and they end with this one. */
+/**
+ * The rates that callers have used up at this process. Other processes do not know them, and they end with this one.
+ */
 export function createMemoryRateStore(options: BucketsOptions = {}): RateStore {
   const buckets = new Buckets(options);
   return {

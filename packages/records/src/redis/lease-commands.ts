@@ -3,7 +3,10 @@ const FENCE_KEPT_MS = 8 * 24 * 3600 * 1000;
 
 /** Leases in Lua: Redis runs a script whole or not at all. For any store that has one, beside what else it keeps. */
 export const leaseCommands = {
-  /** KEYS: lease, fence. ARGV: owner, leaseMs. Takes a free lease, renews the owner's. Returns whose it is, and its fence. */
+  /**
+   * KEYS: lease, fence. ARGV: owner, leaseMs. Takes a free lease, renews the owner's. Returns whose it is, and its
+   * fence.
+   */
   holdLease: {
     numberOfKeys: 2,
     lua: `

@@ -12,7 +12,10 @@ export type RedisScripts = Readonly<Record<string, { readonly numberOfKeys?: num
 
 type Script = (...keysAndArguments: (string | Buffer | number)[]) => Promise<unknown>;
 
-/** A client that knows the scripts; those of any number of keys take their count before these. A name that ends in Buffer says that texts come as bytes. */
+/**
+ * A client that knows the scripts; those of any number of keys take their count before these. A name that ends in
+ * Buffer says that texts come as bytes.
+ */
 export type RedisClient<Scripts extends RedisScripts> = Redis & {
   readonly [Name in keyof Scripts & string as Name | `${Name}Buffer`]: Script;
 };
@@ -52,9 +55,9 @@ const SENTINEL_MS = 1_000;
 const NO_SENTINEL = "All sentinels are unreachable";
 
 /**
- * Keeps one connection to Redis up, for ever, and fails fast while there is none. It sends nothing twice: commands without an answer fail
- * with their connection. It does not use the time limits of ioredis for commands. Those take an answer for missing that this process was too
- * busy to read.
+ * Keeps one connection to Redis up, for ever, and fails fast while there is none. It sends nothing twice: commands
+ * without an answer fail with their connection. It does not use the time limits of ioredis for commands. Those take an
+ * answer for missing that this process was too busy to read.
  */
 export class RedisConnection<Scripts extends RedisScripts> {
   readonly #address: RedisAddress;
@@ -247,7 +250,10 @@ export class RedisConnection<Scripts extends RedisScripts> {
     return `the connection to ${this.#address.label} is lost (${this.#trouble})`;
   }
 
-  /** Else nobody hears of it where the work waits for its next turn. A refusal of one kind is said once a minute, however many commands it hits. */
+  /**
+   * Else nobody hears of it where the work waits for its next turn. A refusal of one kind is said once a minute,
+   * however many commands it hits.
+   */
   #logRefusal(what: string, reason: string): void {
     const [kind = ""] = reason.split(" ", 1);
     const now = performance.now();

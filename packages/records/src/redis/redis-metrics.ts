@@ -1,11 +1,15 @@
 import { metrics } from "@opentelemetry/api";
 
-/** Why a command has no result: there was no connection, Redis refused it, or the connection was lost before the answer. */
+/**
+ * Why a command has no result: there was no connection, Redis refused it, or the connection was lost before the answer.
+ */
 export type RedisFailure = "away" | "refused" | "lost";
 
 const connections = new Map<() => boolean, string>();
 
-/** Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+/**
+ * Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever.
+ */
 let made: ReturnType<typeof makeInstruments> | undefined;
 function instruments(): ReturnType<typeof makeInstruments> {
   made ??= makeInstruments();

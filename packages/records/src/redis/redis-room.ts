@@ -1,6 +1,9 @@
 import type { RedisConnection, RedisScripts } from "./redis-connection.ts";
 
-/** Large texts take at most this part of Redis's maxmemory. The rest is for what is small and matters more: claims, answers, journals, rates. */
+/**
+ * Large texts take at most this part of Redis's maxmemory. The rest is for what is small and matters more: claims,
+ * answers, journals, rates.
+ */
 const PART = 0.75;
 /** Of a Redis without a maxmemory, or one that does not tell it, each caller's shares are those of this one. */
 const UNTOLD_BYTES = 1024 ** 3;
@@ -8,8 +11,8 @@ const UNTOLD_BYTES = 1024 ** 3;
 const FRESH_MS = 1_000;
 
 /**
- * What one caller may have of each kind, as a part of maxmemory; and of pages, which are nobody's, what all have. Together they are less than PART. So
- * one caller that takes all it may leaves room for others.
+ * What one caller may have of each kind, as a part of maxmemory; and of pages, which are nobody's, what all have.
+ * Together they are less than PART. So one caller that takes all it may leaves room for others.
  */
 export const SHARES = {
   sessions: 3 / 16,
@@ -42,7 +45,10 @@ export class RedisRoom<Scripts extends RedisScripts> {
     this.#connection = connection;
   }
 
-  /** Whether there is room for so many bytes; then they count as written. @throws {StoreUnavailableError} if Redis does not answer */
+  /**
+   * Whether there is room for so many bytes; then they count as written.
+   * @throws {StoreUnavailableError} if Redis does not answer
+   */
   async take(bytes: number): Promise<boolean> {
     await this.#fresh();
     if (bytes > this.#left) return false;
@@ -50,13 +56,19 @@ export class RedisRoom<Scripts extends RedisScripts> {
     return true;
   }
 
-  /** How many bytes one caller may have of a kind, and how many all together have too many. @throws {StoreUnavailableError} if Redis does not answer */
+  /**
+   * How many bytes one caller may have of a kind, and how many all together have too many.
+   * @throws {StoreUnavailableError} if Redis does not answer
+   */
   async share(kind: keyof typeof SHARES): Promise<Share> {
     await this.#fresh();
     return this.knownShare(kind);
   }
 
-  /** The same by the last answer of Redis; another is asked for, and not waited for. What all have too many is told once: who hears of it makes room. */
+  /**
+   * The same by the last answer of Redis; another is asked for, and not waited for. What all have too many is told
+   * once: who hears of it makes room.
+   */
   knownShare(kind: keyof typeof SHARES): Share {
     if (!this.#isFresh) this.#fresh().catch(() => {}); // what is known stays
     const over = Math.ceil(Math.max(0, -this.#left));
@@ -64,7 +76,10 @@ export class RedisRoom<Scripts extends RedisScripts> {
     return { most: this.#most(kind), over };
   }
 
-  /** Counts bytes that are written anyway, without waiting for Redis. @returns the share of one caller while PART is exceeded, as far as is known */
+  /**
+   * Counts bytes that are written anyway, without waiting for Redis.
+   * @returns the share of one caller while PART is exceeded, as far as is known
+   */
   wrote(bytes: number, kind: keyof typeof SHARES): number {
     if (!this.#isFresh) this.#fresh().catch(() => {});
     this.#left -= bytes;

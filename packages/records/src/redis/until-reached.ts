@@ -6,7 +6,9 @@ import { RedisConnection } from "./redis-connection.ts";
 const TRY_MS = 5_000;
 const PAUSE_MS = 1_000;
 
-/** Resolves with true once Redis has answered, however long it is away or refuses; with false once the signal aborts. */
+/**
+ * Resolves with true once Redis has answered, however long it is away or refuses; with false once the signal aborts.
+ */
 export async function untilReached(
   url: RedisUrl,
   { log, signal }: { readonly log: Logger; readonly signal: AbortSignal },

@@ -1,4 +1,7 @@
-/** A program asked for a store in Redis, and the client is not installed. A program that uses RockBot as a library installs the client itself. */
+/**
+ * A program asked for a store in Redis, and the client is not installed. A program that uses RockBot as a library
+ * installs the client itself.
+ */
 export class RedisClientMissingError extends Error {
   override readonly name = "RedisClientMissingError";
 }

@@ -17,8 +17,8 @@ export interface SharedRecordsOptions {
 }
 
 /**
- * The records that processes share in Redis. Each store opens at its first use, and closes with this object. Without an address every store
- * is undefined, and the caller keeps its own. The client of Redis is loaded with the first store.
+ * The records that processes share in Redis. Each store opens at its first use, and closes with this object. Without an
+ * address every store is undefined, and the caller keeps its own. The client of Redis is loaded with the first store.
  * @throws {StoreUnavailableError} from each opening that Redis refuses: a wrong password, missing rights
  * @throws {RedisClientMissingError} from each opening where ioredis is not installed
  */

@@ -1,6 +1,6 @@
 /**
- * Tries to reach each target of its input, all at once, and prints the names of those that it reached. A question to a name server
- * is written by hand: a sandbox has none to ask by itself.
+ * Tries to reach each target of its input, all at once, and prints the names of those that it reached. A question to a
+ * name server is written by hand: a sandbox has none to ask by itself.
  */
 export const canaryScript = `
 import json, socket, sys, threading

@@ -36,9 +36,9 @@ const SCRIPT_MS = 15_000;
 const LOOPBACK = "127.0.0.1";
 
 /**
- * Lets a script try what scripts must not be able to do. A policy that denies them the network is only as good as its enforcement. Besides
- * the targets, the script tries this process itself, which can always be reached. Never rejects: where the script could try nothing, that is
- * a reason to refuse as well.
+ * Lets a script try what scripts must not be able to do. A policy that denies them the network is only as good as its
+ * enforcement. Besides the targets, the script tries this process itself, which can always be reached. Never rejects:
+ * where the script could try nothing, that is a reason to refuse as well.
  */
 export async function checkNetwork(
   runner: ScriptRunner,

@@ -19,7 +19,11 @@ export interface ScriptRunnerTraits {
   readonly hasInterface?: boolean | undefined;
   /** Whether a script's files are bounded in their number, and not in their bytes alone. @default true */
   readonly boundsFiles?: boolean | undefined;
-  /** A layer that is in the runner's packages folder, in which the module `layered` has a function `answer` that returns 42. @default not tested */
+  /**
+   * A layer that is in the runner's packages folder, in which the module `layered` has a function `answer` that returns
+   * 42.
+   * @default not tested
+   */
   readonly packages?: PackageLayer | undefined;
   /** For starting sandboxes that take long, in milliseconds. @default 60_000 */
   readonly patienceMs?: number | undefined;
@@ -68,7 +72,10 @@ export function testScriptRunner(
     return await runIn(await shared, script, changes);
   }
 
-  /** Runs out the time of a script that writes `BEGUN` to stderr, past its buffers, before its time is to be over: on a crowded machine that takes more than a second. */
+  /**
+   * Runs out the time of a script that writes `BEGUN` to stderr, past its buffers, before its time is to be over: on a
+   * crowded machine that takes more than a second.
+   */
   async function runOut(script: string): Promise<ScriptOutcome> {
     for (let timeoutMs = 1_000; ; timeoutMs *= 2) {
       const outcome = await run(script, { timeoutMs });

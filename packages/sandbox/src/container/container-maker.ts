@@ -15,17 +15,25 @@ export interface ContainerMakerOptions {
   readonly socketPath: string;
   /** With python3 in it. By digest where it matters which. The engine has it: it is not pulled here. */
   readonly image: string;
-  /** A sandbox's first process, as it is called in the image: `supervisorCommand`, or another that says `ready` first and ends with its stdin. */
+  /**
+   * A sandbox's first process, as it is called in the image: `supervisorCommand`, or another that says `ready` first
+   * and ends with its stdin.
+   */
   readonly command: readonly string[];
   readonly limits: SandboxLimits;
   /**
-   * The name of this scripts manager, which no other one on the engine has: what an earlier process of it has left there is removed at once. @default a new
-   * one: what is left ends by itself, and is removed at its deadline if it does not
+   * The name of this scripts manager, which no other one on the engine has: what an earlier process of it has left
+   * there is removed at once. @default a new one: what is left ends by itself, and is removed at its deadline if it
+   * does not
    */
   readonly owner?: string | undefined;
   /** The packages' folder as the engine knows it: a path on its machine, or the name of one of its volumes. */
   readonly packagesSource?: string | undefined;
-  /** How long a container may be there at the most, idle or not, in milliseconds: after that any scripts manager on the engine removes it. @default 6 h */
+  /**
+   * How long a container may be there at the most, idle or not, in milliseconds: after that any scripts manager on the
+   * engine removes it.
+   * @default 6 h
+   */
   readonly lifetimeMs?: number | undefined;
   /** Of each call to the engine, and from a container's start until it is ready, in milliseconds. @default 15_000 */
   readonly timeoutMs?: number | undefined;

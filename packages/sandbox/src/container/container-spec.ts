@@ -17,8 +17,9 @@ const PERIOD_US = 100_000;
 const USER = "65534:65534";
 
 /**
- * What the engine is asked for: no network, no capability, no way to a new privilege, nothing that can be written but a /tmp of bounded size, the engine's
- * own seccomp profile, and no log on its disk. Its first process reads its stdin, which ends when the scripts manager does, and then ends too.
+ * What the engine is asked for: no network, no capability, no way to a new privilege, nothing that can be written but a
+ * /tmp of bounded size, the engine's own seccomp profile, and no log on its disk. Its first process reads its stdin,
+ * which ends when the scripts manager does, and then ends too.
  */
 export function containerSpec({ image, command, limits, packagesSource, labels }: ContainerSpec): object {
   return {

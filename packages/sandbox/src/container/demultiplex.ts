@@ -12,8 +12,9 @@ export interface Demultiplexer extends Transform {
 }
 
 /**
- * Passes on the stdout of a container's streams, which its engine sends in frames: one byte that says which stream, three of nothing,
- * four of length, and as many bytes. A payload is passed on as it comes, so that the length, which the engine sets, is no bound to be trusted.
+ * Passes on the stdout of a container's streams, which its engine sends in frames: one byte that says which stream,
+ * three of nothing, four of length, and as many bytes. A payload is passed on as it comes, so that the length, which
+ * the engine sets, is no bound to be trusted.
  */
 export function createDemultiplexer(): Demultiplexer {
   let header = Buffer.alloc(0);

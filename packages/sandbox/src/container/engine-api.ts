@@ -16,15 +16,21 @@ export interface EngineCall {
 }
 
 /**
- * The part of the Docker engine's API that sandboxes need, over its unix socket: undici speaks it, as the usual client brings an SSH
- * client along whose native code cannot be bundled. Each call has a deadline.
+ * The part of the Docker engine's API that sandboxes need, over its unix socket: undici speaks it, as the usual client
+ * brings an SSH client along whose native code cannot be bundled. Each call has a deadline.
  */
 export interface EngineApi extends AsyncDisposable {
-  /** @returns what the engine answers, undefined if that is nothing @throws {EngineError} if it refuses; what undici throws if it is not reached */
+  /**
+   * @returns what the engine answers, undefined if that is nothing
+   * @throws {EngineError} if it refuses; what undici throws if it is not reached
+   */
   call(call: EngineCall): Promise<unknown>;
   /** What the engine reports of itself, one object at a time, until a time that the query says. @throws as `call` */
   report(call: EngineCall): AsyncIterable<unknown>;
-  /** Both directions of a container's streams, from its start on if it has not been started: stdin as it is, stdout and stderr in frames. */
+  /**
+   * Both directions of a container's streams, from its start on if it has not been started: stdin as it is, stdout and
+   * stderr in frames.
+   */
   attach(container: string, options: { readonly signal: AbortSignal }): Promise<Duplex>;
 }
 

@@ -12,7 +12,10 @@ export class EngineError extends Error {
   }
 }
 
-/** Why there is no container now, for whoever asked for a script: without the engine's own words, which name paths of its machine. */
+/**
+ * Why there is no container now, for whoever asked for a script: without the engine's own words, which name paths of
+ * its machine.
+ */
 export function engineToolError(cause: unknown, image: string): ToolError {
   const [reason, words] = explain(cause, image);
   return new ToolError("unavailable", `Cannot run the script: ${words}`, {

@@ -1,7 +1,8 @@
 const USUAL = "/var/run/docker.sock";
 
 /**
- * The unix socket of the container engine that an address in the form of `DOCKER_HOST` names; where Docker has it, if there is none.
+ * The unix socket of the container engine that an address in the form of `DOCKER_HOST` names; where Docker has it, if
+ * there is none.
  * @throws {TypeError} for an address that is no unix socket: an engine elsewhere would not see the packages' folder
  */
 export function engineSocket(address: string | undefined): string {

@@ -34,8 +34,8 @@ interface ListedContainer {
 }
 
 /**
- * Removes containers for scripts that nobody will: those of the same owner that are not in use, and of any owner those past their deadline, or
- * made and not started. One that ran when its manager was killed has ended by itself already.
+ * Removes containers for scripts that nobody will: those of the same owner that are not in use, and of any owner those
+ * past their deadline, or made and not started. One that ran when its manager was killed has ended by itself already.
  * @throws as `EngineApi.call`
  */
 export async function reapContainers(

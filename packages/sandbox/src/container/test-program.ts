@@ -1,7 +1,10 @@
 import { text } from "node:stream/consumers";
 import type { Sandbox } from "../sandbox.ts";
 
-/** What runs in the sandboxes of these tests instead of the supervisor: says that it is ready, runs the one script that comes on stdin, and ends. */
+/**
+ * What runs in the sandboxes of these tests instead of the supervisor: says that it is ready, runs the one script that
+ * comes on stdin, and ends.
+ */
 const PROGRAM = `
 import json, sys
 print('{"frame":"ready","python":"3"}', flush=True)

@@ -8,7 +8,11 @@ export interface EncodeJobOptions {
   readonly keepBytes: number;
   /** Of the end of what is more than that. @default 0 */
   readonly tailBytes?: number | undefined;
-  /** When the script has to have ended, on the clock of `performance.now()`; it is told how long that is from when it is sent on. @default never */
+  /**
+   * When the script has to have ended, on the clock of `performance.now()`; it is told how long that is from when it is
+   * sent on.
+   * @default never
+   */
   readonly endBy?: number | undefined;
   /** What was installed for it, where the sandbox has to be sent that. */
   readonly layer?: PackedLayer | undefined;
@@ -17,7 +21,10 @@ export interface EncodeJobOptions {
 /** What is small is sent together. */
 const CHUNK_BYTES = 64 * 1024;
 
-/** A job as the supervisor reads it, piece by piece: see `frames.ts`. @throws {ToolError} if the layer cannot be read */
+/**
+ * A job as the supervisor reads it, piece by piece: see `frames.ts`.
+ * @throws {ToolError} if the layer cannot be read
+ */
 export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): AsyncGenerator<Buffer> {
   const hash = createHash("sha256");
   let held: Buffer[] = [];

@@ -3,16 +3,19 @@
  *
  * **In**, once: one line of JSON with whole numbers, then the bytes that it announces.
  * `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"keepBytes":N,"tailBytes":N}`
- * `tailBytes` may be absent, and is 0 then. `withinMs` says how long from now on the script is of use, whatever has to come before it. The UTF-8 bytes of the script and the input
- * follow. Where the sandbox is to unpack packages (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all
- * that, SHA-256 in hex. An earlier end of the stream ends the sandbox, and so do other bytes. So two writers, of whom the first was cut off,
+ * `tailBytes` may be absent, and is 0 then. `withinMs` says how long from now on the script is of use, whatever has to
+ * come before it. The UTF-8 bytes of the script and the input follow. Where the sandbox is to unpack packages
+ * (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all that, SHA-256 in hex. An
+ * earlier end of the stream ends the sandbox, and so do other bytes. So two writers, of whom the first was cut off,
  * start nothing. The supervisor reads and forgets what comes after a job.
  *
- * **Out**: frames, each a line of JSON of at most `MAX_FRAME_BYTES`, so that a log keeps them whole. `ready` says that a job may come.
- * `started` comes right before the script's first line, after all was unpacked for it, with the time that the script has. `out` and `err`
- * carry its output as base64, up to `keepBytes` of each. `now` says what one of both ends with at the moment, once it is more than that. The last
- * `tailBytes` of what is more come in the end, as `outTail` and `errTail`. The last frame is `ended`, or `failed` where the supervisor itself could not go on. Everything about the script
- * comes between `started` and `ended`: a sandbox that has said `started` never gets a job again.
+ * **Out**: frames, each a line of JSON of at most `MAX_FRAME_BYTES`, so that a log keeps them whole. `ready` says that
+ * a job may come. `started` comes right before the script's first line, after all was unpacked for it, with the time
+ * that the script has. `out` and `err` carry its output as base64, up to `keepBytes` of each. `now` says what one of
+ * both ends with at the moment, once it is more than that. The last `tailBytes` of what is more come in the end, as
+ * `outTail` and `errTail`. The last frame is `ended`, or `failed` where the supervisor itself could not go on.
+ * Everything about the script comes between `started` and `ended`: a sandbox that has said `started` never gets a job
+ * again.
  */
 export type Frame =
   | { readonly frame: "ready"; readonly python: string }

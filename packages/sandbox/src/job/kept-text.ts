@@ -8,7 +8,9 @@ export interface Kept {
   readonly droppedBytes: number;
 }
 
-/** The first bytes of a stream as text, the last ones if they are wanted, and how many came in between or after them. */
+/**
+ * The first bytes of a stream as text, the last ones if they are wanted, and how many came in between or after them.
+ */
 export class KeptText {
   readonly #decoder = new StringDecoder("utf8");
   readonly #tail: Buffer[] = [];

@@ -5,13 +5,16 @@ export interface ProgramScriptOptions {
   readonly folder: string;
   /** Whether what it writes to stderr goes to stdout, in the order in which it is written. @default false */
   readonly isOneStream?: boolean | undefined;
-  /** The way out, in paths of the sandbox: the socket of a proxy, and the certificates that programs are to trust. @default none */
+  /**
+   * The way out, in paths of the sandbox: the socket of a proxy, and the certificates that programs are to trust.
+   * @default none
+   */
   readonly way?: { readonly socket: string; readonly certificates: string } | undefined;
 }
 
 /**
- * A script that becomes another program of the sandbox. The bounds and the filter of the script's process stay; signals that Python ignores are as programs
- * expect them.
+ * A script that becomes another program of the sandbox. The bounds and the filter of the script's process stay; signals
+ * that Python ignores are as programs expect them.
  * @param command the path of the program and its arguments, well-formed and without NUL
  */
 export function programScript(

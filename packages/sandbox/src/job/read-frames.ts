@@ -6,7 +6,8 @@ const LINE_FEED = 10;
 
 /**
  * The frames of a sandbox, one by one. Kinds of frames that are not known are left out.
- * @throws {ToolError} `execution_failed`, if what comes is no frame: nobody but the supervisor should be able to write there
+ * @throws {ToolError} `execution_failed`, if what comes is no frame: nobody but the supervisor should be able to write
+ * there
  */
 export async function* readFrames(output: Readable): AsyncGenerator<Frame> {
   let rest: Buffer = Buffer.alloc(0);

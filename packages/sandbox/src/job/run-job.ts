@@ -17,9 +17,15 @@ export interface RunJobOptions {
   readonly keepBytes: number;
   /** How much more of the end of each, where there is more. @default 0 */
   readonly tailBytes?: number | undefined;
-  /** Is told of output while it is written: all that is kept, and of what is more its end at the moment, now and then (`isLater`). Must not throw. */
+  /**
+   * Is told of output while it is written: all that is kept, and of what is more its end at the moment, now and then
+   * (`isLater`). Must not throw.
+   */
   readonly onOutput?: ((bytes: Buffer, isLater: boolean) => void) | undefined;
-  /** When the script has to have ended, whatever time it was given, on the clock of `performance.now()`. @default never */
+  /**
+   * When the script has to have ended, whatever time it was given, on the clock of `performance.now()`.
+   * @default never
+   */
   readonly endBy?: number | undefined;
 }
 
@@ -33,7 +39,10 @@ export interface JobOutcome extends Omit<ScriptOutcome, "durations" | "isWarm"> 
 
 type Ended = Extract<Frame, { frame: "ended" }>;
 
-/** How much later than a script's time is over its sandbox is ended from outside, should the supervisor be kept from it; of one that has to have ended by then, less. */
+/**
+ * How much later than a script's time is over its sandbox is ended from outside, should the supervisor be kept from it;
+ * of one that has to have ended by then, less.
+ */
 const OVERDUE_MS = 2_000;
 const OVERDUE_ANSWER_MS = 250;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -44,10 +53,10 @@ const READ_FIRST_MS = 50;
 const GONE_MS = 5_000;
 
 /**
- * Runs a job in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox. `keepBytes` bounds what
- * it keeps of the output, however much the sandbox writes.
- * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or writes something
- * unreadable; the signal's reason
+ * Runs a job in a sandbox, or follows it there where it has been started before. The caller disposes of the sandbox.
+ * `keepBytes` bounds what it keeps of the output, however much the sandbox writes.
+ * @throws {ToolError} the sandbox's own, if it ends before the script; `execution_failed`, if it fails by itself or
+ * writes something unreadable; the signal's reason
  */
 export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOptions): Promise<JobOutcome> {
   const { signal } = options;

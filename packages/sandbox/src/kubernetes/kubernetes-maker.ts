@@ -30,9 +30,9 @@ export interface KubernetesMakerOptions
   /** @default defaultSandboxLimits */
   readonly limits?: SandboxLimits | undefined;
   /**
-   * What runs first in a pod in place of the supervisor, and is spoken with over its stdin and stdout: it has no job, says nothing before it is spoken to, and
-   * ends with its stdin. What it says is not bounded by what a log keeps; the kubelet writes it into the log of the pod's container all the same, where it
-   * is rotated away.
+   * What runs first in a pod in place of the supervisor, and is spoken with over its stdin and stdout: it has no job,
+   * says nothing before it is spoken to, and ends with its stdin. What it says is not bounded by what a log keeps; the
+   * kubelet writes it into the log of the pod's container all the same, where it is rotated away.
    */
   readonly command?: readonly string[] | undefined;
   /** Layers that jobs may want, each of which is sent to the pod that wants it. @default none */
@@ -41,7 +41,10 @@ export interface KubernetesMakerOptions
   readonly scheduleMs?: number | undefined;
   /** The longest that a script may run, in milliseconds: the supervisor ends it before. @default 300_000 */
   readonly maxRunMs?: number | undefined;
-  /** How long the pod of a script that has ended is kept for whoever takes up its call, in milliseconds. @default 30_000 */
+  /**
+   * How long the pod of a script that has ended is kept for whoever takes up its call, in milliseconds.
+   * @default 30_000
+   */
   readonly keepFinishedMs?: number | undefined;
   readonly log?: Logger | undefined;
 }
@@ -66,8 +69,9 @@ const SEEN_MS = 5_000;
 /** How long a supervisor may take to say its first words. */
 const READY_MS = 30_000;
 /**
- * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job has its name, so that there is only one. Every pod
- * carries its job as a label, so that a later manager of the job finds it. A job whose script has started gets no other pod.
+ * Makes sandboxes of pods, in a namespace of their own. A pod that is made for a job has its name, so that there is
+ * only one. Every pod carries its job as a label, so that a later manager of the job finds it. A job whose script has
+ * started gets no other pod.
  * @throws {Error} if the configuration cannot be used
  */
 export function kubernetesMaker(options: KubernetesMakerOptions): SandboxMaker & { readonly apiServer: URL } {
@@ -303,7 +307,10 @@ class KubernetesMaker implements SandboxMaker {
     return undefined;
   }
 
-  /** Somebody has held its stdin, and no script was started: it ends if that holder is gone. @returns undefined if it does not */
+  /**
+   * Somebody has held its stdin, and no script was started: it ends if that holder is gone.
+   * @returns undefined if it does not
+   */
   async #untilLeft({ name, uid }: PodView, signal: AbortSignal): Promise<PodView | undefined> {
     const wait = AbortSignal.any([signal, AbortSignal.timeout(IN_THE_WAY_MS)]);
     const isLeft = (seen: PodView | undefined): PodView | undefined =>

@@ -26,9 +26,10 @@ const STOP_MS = 5_000;
 const AGAIN_MS = 2_000;
 
 /**
- * Deletes the pods that nobody needs any more, whoever has made them: its owner's that nobody here holds, those whose script has ended
- * some time ago, and those whose deadline is over. Pods of a manager that is gone end by themselves while they wait, as it held their
- * stdin; what has ended is what others may delete. It goes by what the watch shows, and asks for the very pod that it has seen.
+ * Deletes the pods that nobody needs any more, whoever has made them: its owner's that nobody here holds, those whose
+ * script has ended some time ago, and those whose deadline is over. Pods of a manager that is gone end by themselves
+ * while they wait, as it held their stdin; what has ended is what others may delete. It goes by what the watch shows,
+ * and asks for the very pod that it has seen.
  */
 export class PodReaper implements AsyncDisposable {
   readonly #options: PodReaperOptions;

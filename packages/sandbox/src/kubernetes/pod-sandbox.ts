@@ -44,8 +44,8 @@ const UNREAD_MS = 5_000;
 const MARK_ATTEMPTS = 8;
 
 /**
- * A pod as a sandbox: its stdin is attached to, and its frames are those of its log, from the first on, whoever reads them. Where its stdout is attached to
- * as well, that is what it says, and its log is left alone.
+ * A pod as a sandbox: its stdin is attached to, and its frames are those of its log, from the first on, whoever reads
+ * them. Where its stdout is attached to as well, that is what it says, and its log is left alone.
  */
 export class PodSandbox implements Sandbox {
   readonly input: Writable;

@@ -23,8 +23,9 @@ export interface PodWatchOptions {
 }
 
 /**
- * The pods of all managers as they are, by one list and one watch that all share. A watch that ends, breaks, falls behind (410) or says
- * what cannot be read is begun anew with a list, so that nothing is missed for longer than two seconds.
+ * The pods of all managers as they are, by one list and one watch that all share. A watch that ends, breaks, falls
+ * behind (410) or says what cannot be read is begun anew with a list, so that nothing is missed for longer than two
+ * seconds.
  */
 export class PodWatch implements AsyncDisposable {
   readonly #api: PodsApi;
@@ -63,7 +64,10 @@ export class PodWatch implements AsyncDisposable {
     return this.#pods.get(name);
   }
 
-  /** A pod that is gone, as the cluster has shown it last: with why it had to go. One that went while no watch ran, or long ago, is not known. */
+  /**
+   * A pod that is gone, as the cluster has shown it last: with why it had to go. One that went while no watch ran, or
+   * long ago, is not known.
+   */
   gone(uid: string): PodView | undefined {
     return this.#gone.get(uid);
   }

@@ -4,8 +4,9 @@ import { join, relative, sep } from "node:path";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /**
- * A layer as it is sent to a sandbox that does not see the manager's: each file as a line of JSON, `{"path":TEXT,"bytes":N,"executable":BOOLEAN}`, and its
- * bytes. There are files and, by their paths, folders: a link cannot be told.
+ * A layer as it is sent to a sandbox that does not see the manager's: each file as a line of JSON,
+ * `{"path":TEXT,"bytes":N,"executable":BOOLEAN}`, and its bytes. There are files and, by their paths, folders: a link
+ * cannot be told.
  */
 export interface PackedLayer {
   /** Of all that `chunks` gives. */

@@ -7,7 +7,7 @@ export interface PackageLayer {
 }
 
 /**
- * Where all layers lie in a sandbox. A layer that comes later is seen there too: a sandbox that is warm need not know which one its script wants. A
- * sandbox that sees no folder of the manager's has only the one there that it is sent.
+ * Where all layers lie in a sandbox. A layer that comes later is seen there too: a sandbox that is warm need not know
+ * which one its script wants. A sandbox that sees no folder of the manager's has only the one there that it is sent.
  */
 export const PACKAGES_FOLDER = "/packages";

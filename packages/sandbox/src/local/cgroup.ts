@@ -42,8 +42,8 @@ const PREFIX = "rockbot-sandbox-";
 let made = 0;
 
 /**
- * Finds out by trial where cgroups can be made: of version 1, or of a version 2 whose controllers are handed to this process. What processes that are over
- * have left there is removed.
+ * Finds out by trial where cgroups can be made: of version 1, or of a version 2 whose controllers are handed to this
+ * process. What processes that are over have left there is removed.
  */
 export async function findCgroups(limits: SandboxLimits): Promise<Cgroups> {
   const usable: Hierarchy[] = [];
@@ -92,7 +92,10 @@ async function makeCgroup(usable: readonly Hierarchy[]): Promise<Cgroup> {
   }
 }
 
-/** A process by its number and the time of its start: another one may have its number after it. Undefined where there is none. */
+/**
+ * A process by its number and the time of its start: another one may have its number after it. Undefined where there is
+ * none.
+ */
 async function markOf(pid: number): Promise<string | undefined> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
   return text && `${pid}-${text.slice(text.lastIndexOf(")") + 2).split(" ")[19]}`;

@@ -12,7 +12,10 @@ for source in json.loads(sys.argv[1]):
 `;
 const LOAD = "import binascii, marshal, sys; exec(marshal.loads(binascii.a2b_base64(sys.argv.pop(1))))";
 
-/** Programs as this interpreter has compiled them: each sandbox would do so again, which takes as long as the interpreter's own start. */
+/**
+ * Programs as this interpreter has compiled them: each sandbox would do so again, which takes as long as the
+ * interpreter's own start.
+ */
 export async function compilePrograms({ executable }: Python, sources: readonly string[]): Promise<readonly Program[]> {
   const { stdout } = await promisify(execFile)(executable, ["-I", "-S", "-c", COMPILE, JSON.stringify(sources)], {
     timeout: 20_000,

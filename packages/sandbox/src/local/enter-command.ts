@@ -4,7 +4,10 @@ import type { Inside } from "./way.ts";
 /** Nobody's, on most systems; what matters is that it is not root's, and owns nothing. */
 export const UNPRIVILEGED_USER = 65_534;
 
-/** The command that finishes a sandbox from within and becomes the supervisor. `tree`: what is left to build, if anything. */
+/**
+ * The command that finishes a sandbox from within and becomes the supervisor. `tree`: what is left to build, if
+ * anything.
+ */
 export function enterCommand(
   { python, enter, limits, hasSharedZero, command, user = UNPRIVILEGED_USER }: Inside,
   { tree, isRoot }: { readonly tree: SandboxTree | null; readonly isRoot: boolean },

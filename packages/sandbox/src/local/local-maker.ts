@@ -35,7 +35,10 @@ export interface LocalMakerOptions {
   readonly command?: ((python: string) => readonly string[]) | undefined;
   /** The ways to make walls, in the order of trial. @default bubblewrap, unshare */
   readonly ways?: readonly Way[] | undefined;
-  /** Runs scripts without walls: they can do what this process can. Where this is set, no walls are tried. @default false */
+  /**
+   * Runs scripts without walls: they can do what this process can. Where this is set, no walls are tried.
+   * @default false
+   */
   readonly isUnsafe?: boolean | undefined;
   /** Whether this process runs in a cluster, where nothing is ever run without walls. @default false */
   readonly isInCluster?: boolean | undefined;
@@ -61,9 +64,10 @@ export interface LocalSandboxMaker extends SandboxMaker {
 export const localWays = { bubblewrap, unshare } satisfies Record<string, Way>;
 
 /**
- * Makes sandboxes of processes of this machine, in namespaces of their own. Which way there is found out by trial: one that does not hold a
- * script that looks for a gap is not used.
- * @throws {ToolError} `unavailable`, if this machine has no Python or gives no walls; it says what is missing, and what to do
+ * Makes sandboxes of processes of this machine, in namespaces of their own. Which way there is found out by trial: one
+ * that does not hold a script that looks for a gap is not used.
+ * @throws {ToolError} `unavailable`, if this machine has no Python or gives no walls; it says what is missing, and what
+ * to do
  */
 export async function openLocalMaker(options: LocalMakerOptions): Promise<LocalSandboxMaker> {
   const { log, isUnsafe = false, isInCluster = false, path = "/usr/local/bin:/usr/bin:/bin" } = options;

@@ -23,12 +23,16 @@ const READY_MS = 30_000;
 const END_MS = 5_000;
 const NOTED_BYTES = 4_096;
 
-/** Starts a sandbox as a process of this machine. @throws {Error} that says what its program has said, if it does not come so far as to be ready */
+/**
+ * Starts a sandbox as a process of this machine.
+ * @throws {Error} that says what its program has said, if it does not come so far as to be ready
+ */
 export async function startLocalSandbox(
   [file, ...args]: readonly string[],
   { signal, path, cgroup, clean }: StartLocalSandboxOptions,
 ): Promise<Sandbox> {
-  // In a session of its own: keys typed at the terminal of this process are not for the script. No variable of ours goes in.
+  // In a session of its own: keys typed at the terminal of this process are not for the script. No variable of ours
+  // goes in.
   const started: Process = spawn(file as string, args, {
     stdio: ["pipe", "pipe", "pipe"],
     env: { PATH: path },
@@ -116,7 +120,8 @@ class LocalSandbox implements Sandbox {
     this.input.destroy(); // which the supervisor takes for the end too
     if (this.#firstId === undefined) return;
     try {
-      // The kernel ends all other processes of the namespace before it lets the first one go: once that is gone, all are.
+      // The kernel ends all other processes of the namespace before it lets the first one go: once that is gone, all
+      // are.
       process.kill(this.#firstId, "SIGKILL");
     } catch {
       // It ends by itself.

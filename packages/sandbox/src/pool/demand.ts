@@ -2,8 +2,8 @@
 const MAX_RECENT = 1_000;
 
 /**
- * How many sandboxes were wanted at once lately, or one after another before a new one could be there: the peak of the current period and of the one
- * before. What is wanted once is so remembered for one to two periods.
+ * How many sandboxes were wanted at once lately, or one after another before a new one could be there: the peak of the
+ * current period and of the one before. What is wanted once is so remembered for one to two periods.
  */
 export class Demand {
   #current = 0;

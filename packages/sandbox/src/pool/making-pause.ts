@@ -14,9 +14,10 @@ export interface FailedAttempt {
 }
 
 /**
- * Holds back the making of sandboxes after failures: longer with each in a row, and one attempt at a time until one lasts. Attempts that were made side by
- * side and fail together count once. Where there was merely no room for more, so many as there were then may be there all the same: one that ends is
- * replaced without a pause. Beyond those one attempt shows whether there is more room, and as long as there is, twice as many each time.
+ * Holds back the making of sandboxes after failures: longer with each in a row, and one attempt at a time until one
+ * lasts. Attempts that were made side by side and fail together count once. Where there was merely no room for more, so
+ * many as there were then may be there all the same: one that ends is replaced without a pause. Beyond those one
+ * attempt shows whether there is more room, and as long as there is, twice as many each time.
  */
 export class MakingPause {
   #failures = 0;
@@ -68,7 +69,10 @@ export class MakingPause {
     this.#until = now + backoffMs(this.#failures, { maxMs: LONGEST_PAUSE_MS, leastPart: 0.5 });
   }
 
-  /** A sandbox was made, and has lasted until it was wanted. `lasting`: how many there are with it that are not being made. */
+  /**
+   * A sandbox was made, and has lasted until it was wanted. `lasting`: how many there are with it that are not being
+   * made.
+   */
   succeeded(lasting: number): void {
     const wasForRoom = this.#isForRoom;
     if (wasForRoom && lasting <= this.#room) return;

@@ -19,7 +19,10 @@ export interface PooledRunnerOptions {
   readonly floor: number;
   /** Sandboxes at most, in whatever state: so many scripts run at once. */
   readonly ceiling: number;
-  /** What is warm above the floor is thrown away once nobody has wanted that many for this long, or for twice as long at most. */
+  /**
+   * What is warm above the floor is thrown away once nobody has wanted that many for this long, or for twice as long at
+   * most.
+   */
   readonly idleMs: number;
   /** How many scripts wait for a sandbox; beyond, the answer is `overloaded` at once. @default 1024 */
   readonly maxWaiting?: number | undefined;
@@ -30,9 +33,15 @@ export interface PooledRunnerOptions {
   readonly log: Logger;
 }
 
-/** From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of its call, or a quarter of its time. */
+/**
+ * From a script's end to its answer, with the making of room for it: a script has to end so long before the deadline of
+ * its call, or a quarter of its time.
+ */
 const ANSWER_MS = 500;
-/** A script that is left less than this when its sandbox comes is not started: `overloaded` says more than the time-out that would follow. */
+/**
+ * A script that is left less than this when its sandbox comes is not started: `overloaded` says more than the time-out
+ * that would follow.
+ */
 const LEAST_RUN_MS = 100;
 /** Sandboxes that somebody else has taken, or that do not take the job, before the call fails. */
 const ASSIGN_ATTEMPTS = 3;
@@ -45,7 +54,9 @@ interface RunInOptions {
   readonly mayHaveBegun: boolean;
 }
 
-/** Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker. */
+/**
+ * Runs each script in a sandbox of the maker's, warm if there is one, and throws it away afterwards. Owns the maker.
+ */
 export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions): ScriptRunner {
   return new PooledRunner(maker, options);
 }

@@ -12,7 +12,10 @@ export interface SandboxPoolOptions {
   readonly floor: number;
   /** How many there are at most, in whatever state. */
   readonly ceiling: number;
-  /** What is warm above the floor is thrown away once nobody has wanted that many for this long, or for twice as long at most. */
+  /**
+   * What is warm above the floor is thrown away once nobody has wanted that many for this long, or for twice as long at
+   * most.
+   */
   readonly idleMs: number;
   /** How many wait for a sandbox, at most. */
   readonly maxWaiting: number;
@@ -57,11 +60,12 @@ interface Waiter {
 }
 
 /**
- * Keeps sandboxes warm between a floor and a ceiling, as many as were wanted lately while one is made, and gives each to one job. A job that
- * finds none has one made for it, as long as there are fewer than the ceiling; else it waits, in the order of coming. After a sandbox
- * could not be made, or did not last, the next attempt waits, twice as long each time, up to 30 s; from the third in a row on jobs
- * that find no warm one are refused at once, with the reason. Where a maker says `overloaded`, there is no room for more: its job
- * goes on waiting, in its place, and as many as there are then stay the measure (`MakingPause`).
+ * Keeps sandboxes warm between a floor and a ceiling, as many as were wanted lately while one is made, and gives each
+ * to one job. A job that finds none has one made for it, as long as there are fewer than the ceiling; else it waits, in
+ * the order of coming. After a sandbox could not be made, or did not last, the next attempt waits, twice as long each
+ * time, up to 30 s; from the third in a row on jobs that find no warm one are refused at once, with the reason. Where a
+ * maker says `overloaded`, there is no room for more: its job goes on waiting, in its place, and as many as there are
+ * then stay the measure (`MakingPause`).
  */
 export class SandboxPool implements AsyncDisposable {
   readonly #maker: SandboxMaker;
@@ -111,7 +115,8 @@ export class SandboxPool implements AsyncDisposable {
 
   /**
    * A sandbox for the job: a warm one, else one that is made for it, else the next that is free.
-   * @throws {ToolError} `overloaded` if none comes in time or too many wait, `unavailable` if none can be made; the signal's reason once it aborts
+   * @throws {ToolError} `overloaded` if none comes in time or too many wait, `unavailable` if none can be made; the
+   * signal's reason once it aborts
    */
   async take(jobId: string, { signal, until }: TakeOptions): Promise<TakenSandbox> {
     signal.throwIfAborted();
@@ -154,7 +159,10 @@ export class SandboxPool implements AsyncDisposable {
     return sandbox === undefined ? undefined : this.#taken(sandbox, false);
   }
 
-  /** Refuses who waits, and throws away what is warm or being made; whoever has taken one has to discard it. Does not dispose of the maker. */
+  /**
+   * Refuses who waits, and throws away what is warm or being made; whoever has taken one has to discard it. Does not
+   * dispose of the maker.
+   */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(stoppingError());
     clearTimeout(this.#pauseTimer);

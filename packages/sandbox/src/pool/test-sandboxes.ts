@@ -4,7 +4,10 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Frame } from "../job/frames.ts";
 import type { Sandbox, SandboxEnd, SandboxMaker } from "../sandbox.ts";
 
-/** A sandbox in memory. Its script is one word: `hold` runs until the sandbox is disposed of, `job` prints what came with it, all others are printed. */
+/**
+ * A sandbox in memory. Its script is one word: `hold` runs until the sandbox is disposed of, `job` prints what came
+ * with it, all others are printed.
+ */
 export interface TestSandbox extends Sandbox {
   /** Whom it was made for. */
   readonly madeFor: string | undefined;

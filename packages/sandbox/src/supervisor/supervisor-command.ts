@@ -6,7 +6,10 @@ import { PRELOADED_MODULES } from "./preloaded-modules.ts";
 
 /** The preparations of a supervisor before there is a job. */
 export interface SupervisorCommandOptions {
-  /** Imported before there is a job, as far as they are there, besides what most scripts use of the standard library. @default none */
+  /**
+   * Imported before there is a job, as far as they are there, besides what most scripts use of the standard library.
+   * @default none
+   */
   readonly preload?: readonly string[] | undefined;
   /** Whether the end of its input ends a script that runs: nobody waits for it any more. @default true */
   readonly endsWithInput?: boolean | undefined;
@@ -14,9 +17,16 @@ export interface SupervisorCommandOptions {
   readonly folder?: string | undefined;
   /** Where packages lie, as scripts see it. @default PACKAGES_FOLDER */
   readonly packagesFolder?: string | undefined;
-  /** What it unpacks there at most, of a job that brings its packages with it. @default 0: whoever makes the sandbox has put them there */
+  /**
+   * What it unpacks there at most, of a job that brings its packages with it.
+   * @default 0: whoever makes the sandbox has put them there
+   */
   readonly packagesBytes?: number | undefined;
-  /** Whether the platform bounds the memory of all processes together: else scripts may have only such as the supervisor can count. @default true */
+  /**
+   * Whether the platform bounds the memory of all processes together: else scripts may have only such as the supervisor
+   * can count.
+   * @default true
+   */
   readonly isMemoryHeld?: boolean | undefined;
   /** The supervisor as the interpreter takes it. @default its source */
   readonly program?: readonly string[] | undefined;

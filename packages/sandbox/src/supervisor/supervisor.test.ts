@@ -18,7 +18,10 @@ import { supervisorCommand } from "./supervisor-command.ts";
 const python = await findPython({ python: undefined, path: process.env["PATH"] ?? "" });
 const MIB = 1024 * 1024;
 
-/** What the supervisor says, as a plain process, when it is given bytes and then nothing any more; what it unpacks lies in `unpacked`. */
+/**
+ * What the supervisor says, as a plain process, when it is given bytes and then nothing any more; what it unpacks lies
+ * in `unpacked`.
+ */
 async function tell(
   unpacked: string,
   bytes: Buffer,

@@ -18,8 +18,8 @@ const BATCH_MS = 60_000;
 const RETRY_MS = 30_000;
 
 /**
- * Ranks texts by the meaning of a question. Vectors of texts are made in the background, once each, so that the first questions are answered without. A
- * function that fails or is late costs the second signal, and is counted.
+ * Ranks texts by the meaning of a question. Vectors of texts are made in the background, once each, so that the first
+ * questions are answered without. A function that fails or is late costs the second signal, and is counted.
  */
 export class Meanings {
   readonly #embed: Embed;
@@ -72,7 +72,10 @@ export class Meanings {
   }
 }
 
-/** Reciprocal rank fusion: what stands high in several lists comes first. @see Cormack, Clarke and Büttcher, SIGIR 2009 */
+/**
+ * Reciprocal rank fusion: what stands high in several lists comes first.
+ * @see Cormack, Clarke and Büttcher, SIGIR 2009
+ */
 export function fuseRanks<T>(
   lists: readonly (readonly T[])[],
 ): readonly { readonly item: T; readonly score: number }[] {

@@ -14,11 +14,16 @@ export type Fields = { readonly [Name in Field]?: string | undefined };
 export interface Match {
   readonly key: string;
   readonly score: number;
-  /** How much of the question the document has, in [0, 1]: each word counts by its rarity, and one that no document has counts like the rarest. */
+  /**
+   * How much of the question the document has, in [0, 1]: each word counts by its rarity, and one that no document has
+   * counts like the rarest.
+   */
   readonly share: number;
   /** How many words of the question the document has. One that it has in a name counts twice. */
   readonly words: number;
-  /** What the words of the question count together. The score of a document that has all of them is about twice as much. */
+  /**
+   * What the words of the question count together. The score of a document that has all of them is about twice as much.
+   */
   readonly possible: number;
 }
 
@@ -46,8 +51,9 @@ type Postings = Map<string, Map<number, number[]>>;
 type Variant = readonly [term: string, weight: number];
 
 /**
- * An inverted index with BM25 scores, kept as documents come and go. Fields are weighted before the frequency saturates (BM25F). With no extras it
- * scores as `rankWithScores` does, where words are divided by single blanks. It finds pairs of adjacent words by their places, not in the raw text.
+ * An inverted index with BM25 scores, kept as documents come and go. Fields are weighted before the frequency saturates
+ * (BM25F). With no extras it scores as `rankWithScores` does, where words are divided by single blanks. It finds pairs
+ * of adjacent words by their places, not in the raw text.
  */
 export class SearchIndex {
   readonly #extras: Extras;

@@ -39,8 +39,9 @@ const SWEEP_MS = 60_000;
 const MAX_DOCUMENTS = 20_000;
 
 /**
- * The documents of services: one for each tool, and one for each service, in two indexes that all askers share. Each question says among which entries it
- * looks: what is not yet there of them, or has changed, is taken in first. A summary that two askers see differently makes different documents.
+ * The documents of services: one for each tool, and one for each service, in two indexes that all askers share. Each
+ * question says among which entries it looks: what is not yet there of them, or has changed, is taken in first. A
+ * summary that two askers see differently makes different documents.
  */
 export class ServiceDocuments {
   readonly #tools: SearchIndex;
@@ -172,5 +173,8 @@ function fieldsOf({ id, summary }: ServiceEntry, tools: readonly ServiceTool[]):
 const isSame = (one: ServiceTool | undefined, other: ServiceTool | undefined): boolean =>
   one === other || (one?.description === other?.description && one?.parameters === other?.parameters);
 
-/** Whether a summary only lists names of tools, as it is until somebody has written one: each tool has its own name already. */
+/**
+ * Whether a summary only lists names of tools, as it is until somebody has written one: each tool has its own name
+ * already.
+ */
 export const isListing = (summary: string): boolean => /(^|: )Provides (\d+ tool\(s\)|no tools)/.test(summary);

@@ -10,7 +10,10 @@ import {
 import type { ToolCaller, ToolRegistration } from "@rockbot/tools";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 
-/** The MCP servers that a caller may see: those of approved definitions, with the tools that it may use. `offerMcpTools` gives it. */
+/**
+ * The MCP servers that a caller may see: those of approved definitions, with the tools that it may use. `offerMcpTools`
+ * gives it.
+ */
 export interface VisibleServers {
   serversOf(caller: string): readonly McpServerSummary[];
 }
@@ -25,7 +28,8 @@ export const alwaysThere: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The services that a caller may turn to, by what is announced: its MCP servers, and the other tools by the service that runs them. Sorted, each time anew.
+ * The services that a caller may turn to, by what is announced: its MCP servers, and the other tools by the service
+ * that runs them. Sorted, each time anew.
  * @param by on whose behalf calls are made
  */
 export function serviceEntriesOf(

@@ -4,8 +4,8 @@ import type { ServiceEntry } from "./service-entry.ts";
 export interface ServiceHit {
   readonly entry: ServiceEntry;
   /**
-   * How well it answers the question, in [0, 1]: by how much of the question it has, and by its score beside what the question could score. None is below
-   * that of a later hit.
+   * How well it answers the question, in [0, 1]: by how much of the question it has, and by its score beside what the
+   * question could score. None is below that of a later hit.
    */
   readonly relevance: number;
   /** As BM25 gives it: comparable among the questions to one index. */

@@ -31,11 +31,17 @@ const WHOLE_SHARE = 0.7;
 /** Of the nearest by meaning; all others are no hits. */
 const MAX_NEAREST = 20;
 const MAX_HINTS = 2;
-/** Of what the rarest word scores at most in a text of average length. A hit with less shares words with the message by chance. */
+/**
+ * Of what the rarest word scores at most in a text of average length. A hit with less shares words with the message by
+ * chance.
+ */
 const MIN_HINT_SHARE = 0.7;
 /** Of the best hit's score. */
 const MIN_HINT_SCORE = 0.5;
-/** Of the message's words, of which one in a name counts twice: one word of a sentence that describes a service is there by chance. */
+/**
+ * Of the message's words, of which one in a name counts twice: one word of a sentence that describes a service is there
+ * by chance.
+ */
 const MIN_HINT_WORDS = 2;
 /** A hit with less relevance is a guess. */
 const GUESS = 0.3;
@@ -43,12 +49,18 @@ const GUESS = 0.3;
 const MEANT = 0.5;
 /** The score of a hit that leaves no doubt, beside what the words of the question count. */
 const SURE_SCORE = 2;
-/** With less the best hit is no answer: a question of so few rare words shares one with it by chance. Answers of the measured set have more. */
+/**
+ * With less the best hit is no answer: a question of so few rare words shares one with it by chance. Answers of the
+ * measured set have more.
+ */
 const minRelevance = (rareWords: number): number => (rareWords <= 2 ? 0.33 : 0.18);
 /** Of the best hit's relevance, likewise. */
 const MIN_SHARE_OF_BEST = 1 / 3;
 
-/** Finds services and their tools by words. It looks at what its source says at each question, and takes in what has changed since. */
+/**
+ * Finds services and their tools by words. It looks at what its source says at each question, and takes in what has
+ * changed since.
+ */
 export class ServiceSearch {
   readonly #source: () => readonly ServiceEntry[];
   readonly #documents: ServiceDocuments;
@@ -60,7 +72,10 @@ export class ServiceSearch {
     this.#documents = new ServiceDocuments(extras);
   }
 
-  /** The services that the question finds, best first. @param among in the place of the source: the entries that an asker may see */
+  /**
+   * The services that the question finds, best first.
+   * @param among in the place of the source: the entries that an asker may see
+   */
   async search(query: string, limit = MAX_HITS, among = this.#source()): Promise<readonly ServiceHit[]> {
     const byWords = this.#byWords(query, among);
     const nearest = await this.#nearest(query, among);

@@ -37,8 +37,8 @@ const DAY_MS = 24 * 3_600_000;
 const MAX_SUMMARY = 300;
 
 /**
- * Summaries of services, each made once of what the service says of itself, in the background and one at a time. Until then, and when it fails, the
- * service's own text stands.
+ * Summaries of services, each made once of what the service says of itself, in the background and one at a time. Until
+ * then, and when it fails, the service's own text stands.
  */
 export class Summaries implements AsyncDisposable {
   readonly #options: SummariesOptions;

@@ -8,7 +8,8 @@ const MAX_RESULTS = 5;
 
 /**
  * `search_known_services`.
- * @param entriesOf the entries that a caller may see, in a session with this grant; all of the search's own source if left out
+ * @param entriesOf the entries that a caller may see, in a session with this grant; all of the search's own source if
+ * left out
  * @param missingOf the sources of a caller that could not be read
  */
 export function searchTool(

@@ -22,7 +22,10 @@ export interface ToolsModeOptions {
     | undefined;
 }
 
-/** `get_tool_details` and `invoke_tool`: with `search_known_services` they stand for all tools, so that a model need not be given each. */
+/**
+ * `get_tool_details` and `invoke_tool`: with `search_known_services` they stand for all tools, so that a model need not
+ * be given each.
+ */
 export function toolsModeTools(options: ToolsModeOptions): readonly Tool[] {
   return [getToolDetails(options), invokeTool(options)];
 }
@@ -88,7 +91,10 @@ function firstSentence(text: string): string {
   return sentence.length > MAX_SENTENCE ? `${sentence.slice(0, MAX_SENTENCE - 1)}…` : sentence;
 }
 
-/** `invoke_tool`: a call within the call that asks for it, whose caller, session, deadline, cancellation, mark and progress are the same. */
+/**
+ * `invoke_tool`: a call within the call that asks for it, whose caller, session, deadline, cancellation, mark and
+ * progress are the same.
+ */
 function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
   return defineTool(tools.invokeTool, async ({ name, service, arguments: given }, context) => {
     const { callName } = resolveTool(entriesOf(context.caller, context.grant), name, service);

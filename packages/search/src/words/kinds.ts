@@ -1,6 +1,7 @@
 /**
- * Words that stand for one of a kind, and the words that tools use for the kind: `euros` finds `currency`, and not the other way round. The kinds are of whole
- * fields of work and life, as the classes of synonyms are; well-known names stand for their kind. `_` joins two words.
+ * Words that stand for one of a kind, and the words that tools use for the kind: `euros` finds `currency`, and not the
+ * other way round. The kinds are of whole fields of work and life, as the classes of synonyms are; well-known names
+ * stand for their kind. `_` joins two words.
  */
 const KINDS = `
 english german french spanish italian portuguese dutch russian chinese mandarin japanese korean arabic hindi turkish polish swedish greek latin hebrew > language translate translation

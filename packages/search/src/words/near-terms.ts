@@ -5,8 +5,8 @@ const MIN_LENGTH = 5;
 const MAX_FOUND = 4;
 
 /**
- * The terms of an index that are nearest to a word that it does not have: those that it is joined of (`websearch`). Else those that begin so, and those
- * with one letter or two that differ.
+ * The terms of an index that are nearest to a word that it does not have: those that it is joined of (`websearch`).
+ * Else those that begin so, and those with one letter or two that differ.
  */
 export function nearTerms(
   written: string,

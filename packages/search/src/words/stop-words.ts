@@ -1,6 +1,7 @@
 /**
- * Words that say how somebody asks and not what for: those that English joins sentences with, and those that requests begin with. They are left out of
- * questions and documents. Words that name an action or a thing of any field are not here.
+ * Words that say how somebody asks and not what for: those that English joins sentences with, and those that requests
+ * begin with. They are left out of questions and documents. Words that name an action or a thing of any field are not
+ * here.
  */
 export const stopWords: ReadonlySet<string> = new Set(
   `a about above after again all also am an and any anyone anything are aren as at be because been before being below between both but by

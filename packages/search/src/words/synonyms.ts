@@ -1,6 +1,7 @@
 /**
- * Words that people and tools use for the same, a class a line. A word of a question also finds the others of its classes, with less weight. The
- * classes are of whole fields of work and life: none is for one product's tools. `_` joins two words. A word may be in several classes.
+ * Words that people and tools use for the same, a class a line. A word of a question also finds the others of its
+ * classes, with less weight. The classes are of whole fields of work and life: none is for one product's tools. `_`
+ * joins two words. A word may be in several classes.
  */
 const CLASSES = `
 create add new make insert register open generate compose draft

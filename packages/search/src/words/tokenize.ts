@@ -1,10 +1,17 @@
 /** What counts as a word. */
 export interface TokenizeOptions {
-  /** Letters and digits of every script, with accents taken off; scripts without blanks as pairs of characters. Else runs of `a-z0-9`. */
+  /**
+   * Letters and digits of every script, with accents taken off; scripts without blanks as pairs of characters. Else
+   * runs of `a-z0-9`.
+   */
   readonly unicode: boolean;
   /** `createIssue` is `create`, `issue` and `createissue`; `oauth2` is `oauth` and `oauth2`. */
   readonly identifiers: boolean;
-  /** Whether scripts without blanks also give each character by itself, for texts in which a question of one character is to be found. @default false */
+  /**
+   * Whether scripts without blanks also give each character by itself, for texts in which a question of one character
+   * is to be found.
+   * @default false
+   */
   readonly characters?: boolean | undefined;
 }
 
@@ -30,7 +37,10 @@ export function tokenize(text: string, { unicode, identifiers, characters = fals
 /** The last letter of a Greek word in capitals becomes the final form. */
 const lowered = (word: string): string => word.toLowerCase().replaceAll("ς", "σ");
 
-/** How those without these letters write them, where Unicode has no decomposition. @see https://www.postgresql.org/docs/current/unaccent.html, unaccent.rules */
+/**
+ * How those without these letters write them, where Unicode has no decomposition.
+ * @see https://www.postgresql.org/docs/current/unaccent.html, unaccent.rules
+ */
 const SPELT: Readonly<Record<string, string>> = {
   ß: "ss",
   ẞ: "SS",

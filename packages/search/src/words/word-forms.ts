@@ -20,7 +20,10 @@ export interface WordForms {
   synonyms(term: string): readonly string[];
 }
 
-/** Shorter words are left out, as in the textbook, where stop words are not known. Of other letters than Latin ones one may be a word. */
+/**
+ * Shorter words are left out, as in the textbook, where stop words are not known. Of other letters than Latin ones one
+ * may be a word.
+ */
 const MIN_LENGTH = 3;
 /** A longer run of letters is no word. */
 const MAX_LENGTH = 40;

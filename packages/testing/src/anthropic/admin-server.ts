@@ -41,8 +41,9 @@ const REPORTS: Readonly<
 };
 
 /**
- * A local server of the usage and cost reports of Anthropic's Admin API: the key in `x-api-key`, `anthropic-version`, RFC 3339 times, `limit` within what
- * `bucket_width` allows, `group_by[]` of the report's own, pages by `next_page`, and the API's error bodies. A parameter that it does not know is an error.
+ * A local server of the usage and cost reports of Anthropic's Admin API: the key in `x-api-key`, `anthropic-version`,
+ * RFC 3339 times, `limit` within what `bucket_width` allows, `group_by[]` of the report's own, pages by `next_page`,
+ * and the API's error bodies. A parameter that it does not know is an error.
  * @param apiKey the only key that it takes
  * @see https://docs.claude.com/en/api/admin-api/usage-cost/get-messages-usage-report
  */

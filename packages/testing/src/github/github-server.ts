@@ -20,7 +20,10 @@ export interface GithubServer extends AsyncDisposable {
   readonly port: number;
   readonly token: string;
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** The API's documents by path, such as `/repos/o/r/issues/1`; files by `/repos/o/r/contents/PATH?ref=REF` and `/repos/o/r/readme`. */
+  /**
+   * The API's documents by path, such as `/repos/o/r/issues/1`; files by `/repos/o/r/contents/PATH?ref=REF` and
+   * `/repos/o/r/readme`.
+   */
   readonly documents: Map<string, GithubDocument>;
   /** Repositories, as `o/r`, that only the token sees. */
   readonly privateRepositories: Set<string>;
@@ -33,8 +36,9 @@ export interface GithubServer extends AsyncDisposable {
 const BASE = "/api/v3";
 
 /**
- * A local server that speaks GitHub's REST API as documented, for reading. It refuses a request without a User-Agent, one whose Accept is none of the
- * API's media types, and one with an API version that there is not. What a token may not see is not there: 404. Lists come by pages, with a Link header.
+ * A local server that speaks GitHub's REST API as documented, for reading. It refuses a request without a User-Agent,
+ * one whose Accept is none of the API's media types, and one with an API version that there is not. What a token may
+ * not see is not there: 404. Lists come by pages, with a Link header.
  * @see https://docs.github.com/en/rest/using-the-rest-api/getting-started-with-the-rest-api
  */
 // Long because: a server is set up from top to bottom, then come the short operations on it

@@ -5,7 +5,11 @@ const RFC3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})
 const LOCAL = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?$/;
 const ITEMS = ["id", "summary", "description", "location", "start", "end", "attendees", "recurrence", "reminders"];
 
-/** Calendar's answer. @throws {GoogleError} @see https://developers.google.com/workspace/calendar/api/v3/reference/events */
+/**
+ * Calendar's answer.
+ * @throws {GoogleError}
+ * @see https://developers.google.com/workspace/calendar/api/v3/reference/events
+ */
 export function calendarAnswer(request: GoogleRequest): unknown {
   const { account, scopes, method, url } = request;
   const [calendarId = "", kind, id, ...rest] = url.pathname

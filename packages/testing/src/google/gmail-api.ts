@@ -67,7 +67,10 @@ function shown({ attachments: _, ...message }: GmailMessage, url: URL): unknown 
   return { ...message, payload: { mimeType: message.payload.mimeType, headers }, sizeEstimate };
 }
 
-/** A mail has one address at least, and one that is to be in a thread has to be an answer of that: both are rules of Gmail. */
+/**
+ * A mail has one address at least, and one that is to be in a thread has to be an answer of that: both are rules of
+ * Gmail.
+ */
 function sent({ account, scopes, url, body }: GoogleRequest): unknown {
   checkParameters(url, []);
   checkScopes(scopes, "gmail.send", "gmail.modify");

@@ -22,7 +22,10 @@ const CONSENT = "/o/oauth2/v2/auth";
 const TOKEN = "/token";
 const REVOKE = "/revoke";
 
-/** Google's authorization server: the page of consent, whose person is `consent`, and the endpoints for tokens and for revocation. */
+/**
+ * Google's authorization server: the page of consent, whose person is `consent`, and the endpoints for tokens and for
+ * revocation.
+ */
 export class GoogleOAuth {
   readonly clientId: string;
   readonly clientSecret: string;

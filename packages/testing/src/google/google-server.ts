@@ -32,8 +32,9 @@ export interface GoogleServer extends AsyncDisposable {
 const MAX_BODY_BYTES = 50_000_000;
 
 /**
- * A local server of what google-tools uses of Google: OAuth 2.0 for installed programs with PKCE, refresh and revocation, Gmail v1 and Calendar v3. It
- * refuses parameters that it does not know, tokens without the scope of a method, and answers errors in Google's form.
+ * A local server of what google-tools uses of Google: OAuth 2.0 for installed programs with PKCE, refresh and
+ * revocation, Gmail v1 and Calendar v3. It refuses parameters that it does not know, tokens without the scope of a
+ * method, and answers errors in Google's form.
  * @see https://developers.google.com/identity/protocols/oauth2/native-app
  */
 export async function startGoogleServer(client?: OAuthClientFacts): Promise<GoogleServer> {

@@ -21,8 +21,9 @@ function rootAbove(folder: string): string {
 }
 
 /**
- * What the chart makes of the scripts' namespace, from those of its files that are no templates: what Pod Security, the network and the manager's Role
- * say there is the chart's own. That helm renders the same is tested where there is helm.
+ * What the chart makes of the scripts' namespace, from those of its files that are no templates: what Pod Security, the
+ * network and the manager's Role say there is the chart's own. That helm renders the same is tested where there is
+ * helm.
  */
 export function scriptsManifests(
   namespace = "rockbot-scripts",

@@ -9,7 +9,10 @@ type NetworkPolicy = KubeObject & {
   };
 };
 
-/** Whether policies of a pod's namespace forbid it to reach anything: at least one is of its egress, and none lets anything through. */
+/**
+ * Whether policies of a pod's namespace forbid it to reach anything: at least one is of its egress, and none lets
+ * anything through.
+ */
 export function isIsolated(store: ObjectStore, { metadata }: Pod): boolean {
   const policies = (store.list("networkpolicies", metadata.namespace) as readonly NetworkPolicy[]).filter(
     ({ spec }) =>

@@ -37,7 +37,10 @@ export interface User {
   readonly groups: readonly string[];
 }
 
-/** Whether the Roles that are bound to a user in the act's namespace allow it. Nothing is allowed across namespaces but to `system:masters`. */
+/**
+ * Whether the Roles that are bound to a user in the act's namespace allow it. Nothing is allowed across namespaces but
+ * to `system:masters`.
+ */
 export function isAllowed(store: ObjectStore, user: User, act: Act): boolean {
   if (user.groups.includes(MASTERS)) return true;
   if (act.namespace === undefined) return false;

@@ -18,7 +18,10 @@ import type { KubeObject, Pod } from "./store/objects.ts";
 import { Users } from "./users.ts";
 
 export interface StartKubernetesApiOptions {
-  /** Objects that are there from the start, such as the chart's; a namespace without a `default` service account gets one. */
+  /**
+   * Objects that are there from the start, such as the chart's; a namespace without a `default` service account gets
+   * one.
+   */
   readonly manifests?: readonly KubeObject[] | undefined;
   /** Images that nodes have, by name without digest. @default ["python:3.12-slim"] */
   readonly images?: readonly string[] | undefined;
@@ -64,11 +67,12 @@ export interface KubernetesApi extends AsyncDisposable {
 }
 
 /**
- * Speaks as much of the Kubernetes API as clients of pods ask for, over TLS and to users with tokens, with the promises of a real server:
- * versions, conflicts, admission, rights. Pods run as real processes (see `startContainerProcess`), which are gone after disposal, and
- * when this process ends in whatever way.
+ * Speaks as much of the Kubernetes API as clients of pods ask for, over TLS and to users with tokens, with the promises
+ * of a real server: versions, conflicts, admission, rights. Pods run as real processes (see `startContainerProcess`),
+ * which are gone after disposal, and when this process ends in whatever way.
  *
- * What it has not: controllers, other workloads than pods, init containers, restarts of containers, `exec` and `portforward`, which are refused to all.
+ * What it has not: controllers, other workloads than pods, init containers, restarts of containers, `exec` and
+ * `portforward`, which are refused to all.
  */
 // Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startKubernetesApi({
@@ -84,7 +88,8 @@ export async function startKubernetesApi({
   const nodes: TestNode[] = [];
   const handler = new RequestHandler({ store, users, nodes, podFinalizers });
   const { key, certificate } = makeCertificate();
-  // Speaks HTTP/2 with clients that offer it, as a real server does; what the handler uses of requests and answers is the same in both.
+  // Speaks HTTP/2 with clients that offer it, as a real server does; what the handler uses of requests and answers is
+  // the same in both.
   const server = createSecureServer({ key, cert: certificate, allowHTTP1: true });
   server.on(
     "request",

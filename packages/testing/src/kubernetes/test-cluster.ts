@@ -7,7 +7,9 @@ import type { ClusterConnection } from "./cluster-connection.ts";
 import { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./start-kubernetes-api.ts";
 import type { Pod } from "./store/objects.ts";
 
-/** The variable that names a kubeconfig of a cluster that tests may use. It asks for somebody who may make namespaces. */
+/**
+ * The variable that names a kubeconfig of a cluster that tests may use. It asks for somebody who may make namespaces.
+ */
 const KUBECONFIG = "ROCKBOT_TEST_KUBECONFIG";
 /** How long a token is good for: longer than the tests. */
 const TOKEN_S = 3_600;
@@ -18,7 +20,10 @@ export interface TestCluster extends AsyncDisposable {
   readonly namespace: string;
   /** Somebody with the manager's rights. */
   readonly manager: ClusterConnection;
-  /** What the chart has the manager name in its pods; the class of priorities is of all namespaces, so that a real cluster is given none. */
+  /**
+   * What the chart has the manager name in its pods; the class of priorities is of all namespaces, so that a real
+   * cluster is given none.
+   */
   readonly podNames: { readonly serviceAccountName: string; readonly priorityClassName?: string };
   /** Those of the namespace that are there, finished or not. */
   pods(): Promise<readonly Pod[]>;
@@ -35,7 +40,10 @@ export function whyNoFaults(): string | undefined {
     : `${KUBECONFIG} names a real cluster, which has no faults on demand`;
 }
 
-/** The cluster that ROCKBOT_TEST_KUBECONFIG names, with a new namespace; or else a new API server of our own, as the options say. */
+/**
+ * The cluster that ROCKBOT_TEST_KUBECONFIG names, with a new namespace; or else a new API server of our own, as the
+ * options say.
+ */
 export async function testCluster(options: StartKubernetesApiOptions = {}): Promise<TestCluster> {
   const kubeconfig = realKubeconfig();
   if (kubeconfig !== undefined) return await prepareCluster(kubeconfig);
@@ -74,7 +82,8 @@ async function prepareCluster(kubeconfig: string): Promise<TestCluster> {
     run(tool.program, ["--kubeconfig", kubeconfig, ...args], { timeoutMs: KUBECTL_MS });
   using folder = temporaryFolder();
   const namespace = `rockbot-test-${randomBytes(6).toString("hex")}`;
-  // The manager's account lies in the same namespace, and the class of priorities, which is of all namespaces, is left out.
+  // The manager's account lies in the same namespace, and the class of priorities, which is of all namespaces, is left
+  // out.
   const items = scriptsManifests(namespace, namespace).filter(({ kind }) => kind !== "PriorityClass");
   for (const item of items)
     await kubectl("create", "--validate=false", "--filename", folder.write("manifest.json", item));

@@ -50,8 +50,8 @@ const PARAMETERS: Readonly<Record<string, RegExp>> = {
 };
 
 /**
- * A local server of the guest pages: the search gives ten list items from `start` on, in the markup of today's pages, and an empty body behind the last.
- * A parameter or a value that the site does not know is answered with status 400.
+ * A local server of the guest pages: the search gives ten list items from `start` on, in the markup of today's pages,
+ * and an empty body behind the last. A parameter or a value that the site does not know is answered with status 400.
  */
 export async function startLinkedinJobsSite(): Promise<LinkedinJobsSite> {
   const requests: { path: string; query: URLSearchParams; headers: IncomingHttpHeaders; at: number }[] = [];

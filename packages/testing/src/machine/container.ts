@@ -6,7 +6,10 @@ export interface ContainerOptions {
   /** Each port inside, and the one of 127.0.0.1 that leads there. */
   readonly ports: readonly { readonly inside: number; readonly outside: number }[];
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** The network of Docker's that it is in, and its name there, which is its host's name, too. @default Docker's own network */
+  /**
+   * The network of Docker's that it is in, and its name there, which is its host's name, too.
+   * @default Docker's own network
+   */
   readonly network?: { readonly name: string; readonly host: string } | undefined;
   /** What runs inside; the image's own command by default. */
   readonly command?: readonly string[] | undefined;
@@ -16,7 +19,10 @@ export interface ContainerOptions {
 
 /** A running container. Disposal removes it with its data, and so does the end of this process. */
 export interface Container extends AsyncDisposable {
-  /** Its own address now, without Docker's relay before it: where the engine is a machine's own, that machine reaches it. */
+  /**
+   * Its own address now, without Docker's relay before it: where the engine is a machine's own, that machine reaches
+   * it.
+   */
   address(): Promise<string>;
   /** Of its first process, as this machine numbers it. */
   pid(): Promise<string>;

@@ -1,7 +1,10 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** Below what systems give to connections that programs make (Linux from 32768, others from 49152): such a port could be taken before its server starts. */
+/**
+ * Below what systems give to connections that programs make (Linux from 32768, others from 49152): such a port could be
+ * taken before its server starts.
+ */
 const [FIRST, LAST] = [15_000, 32_767];
 const MAX_TRIES = 100;
 

@@ -1,12 +1,16 @@
 import { existsSync } from "node:fs";
 import { run } from "./run.ts";
 
-/** Held by one test process at a time: apt refuses a second `update` at once, and the policy below belongs to the process that wrote it. */
+/**
+ * Held by one test process at a time: apt refuses a second `update` at once, and the policy below belongs to the
+ * process that wrote it.
+ */
 const LOCK = "/var/lock/rockbot-tests-apt.lock";
 
 /**
- * Installs package $1 without starting it: Debian's hook policy-rc.d forbids that with exit code 101. A hook that exists already is the administrator's, and stays.
- * `update` waits for no other program's lock, so it is tried a few times; `install` waits.
+ * Installs package $1 without starting it: Debian's hook policy-rc.d forbids that with exit code 101. A hook that
+ * exists already is the administrator's, and stays. `update` waits for no other program's lock, so it is tried a few
+ * times; `install` waits.
  */
 const INSTALL = `
 policy=/usr/sbin/policy-rc.d
@@ -26,7 +30,10 @@ export function canInstallDebianPackages(): boolean {
   return process.getuid?.() === 0 && existsSync("/usr/bin/apt-get");
 }
 
-/** Installs a server without starting it as a service of the system. One process installs at a time; the others wait for it. */
+/**
+ * Installs a server without starting it as a service of the system. One process installs at a time; the others wait for
+ * it.
+ */
 export async function installDebianPackage(name: string): Promise<void> {
   process.stderr.write(`Installing ${name} by apt for the tests; the system's service is not started\n`);
   const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive" };

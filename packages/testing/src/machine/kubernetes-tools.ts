@@ -11,7 +11,10 @@ const CACHE = join(tmpdir(), "rockbot-kubernetes-tools-2.2.2");
 
 export type KubernetesTool = { readonly program: string } | { readonly why: string };
 
-/** The path of a real `kubectl` or `helm`: the one on the PATH, or else one that is fetched by npm, once for this machine; or why there is none. */
+/**
+ * The path of a real `kubectl` or `helm`: the one on the PATH, or else one that is fetched by npm, once for this
+ * machine; or why there is none.
+ */
 export async function kubernetesTool(name: "kubectl" | "helm"): Promise<KubernetesTool> {
   const folders = (process.env["PATH"] ?? "").split(delimiter);
   const installed = folders.map((folder) => join(folder, name)).find((file) => existsSync(file));

@@ -1,7 +1,10 @@
 import { spawnSync } from "node:child_process";
 import { canInstallDebianPackages, installDebianPackage } from "./install-debian-package.ts";
 
-/** Why this machine cannot put a program within namespaces, if it cannot: by the system's own means, whatever ours make of it. */
+/**
+ * Why this machine cannot put a program within namespaces, if it cannot: by the system's own means, whatever ours make
+ * of it.
+ */
 export function missingNamespaces(): string | undefined {
   const user = process.getuid?.() === 0 ? [] : ["--user", "--map-current-user", "--keep-caps"];
   const { error, status, stderr } = spawnSync("unshare", [

@@ -8,7 +8,11 @@ export interface RunOptions {
   readonly input?: string | undefined;
 }
 
-/** Runs a program to its end. @returns its standard output @throws {Error} with the end of its standard error, if it fails or takes longer */
+/**
+ * Runs a program to its end.
+ * @returns its standard output
+ * @throws {Error} with the end of its standard error, if it fails or takes longer
+ */
 export function run(file: string, args: readonly string[], { timeoutMs, env, input }: RunOptions): Promise<string> {
   return new Promise((resolve, reject) => {
     const child = execFile(

@@ -84,7 +84,10 @@ const INITIALIZED = {
   serverInfo: { name: "fault-http", version: "1.0.0" },
 };
 
-/** An MCP server over Streamable HTTP (2025-11-25, without sessions) on a free port of 127.0.0.1, whose calls go wrong as told. */
+/**
+ * An MCP server over Streamable HTTP (2025-11-25, without sessions) on a free port of 127.0.0.1, whose calls go wrong
+ * as told.
+ */
 export async function startFaultHttpServer(): Promise<FaultHttpServer> {
   const authorizations: (string | undefined)[] = [];
   const resumedFrom: string[] = [];

@@ -1,6 +1,7 @@
 /**
  * An MCP server over stdio that misbehaves on request, one tool for each way. It speaks the protocol of 2025-11-25 by
- * itself, as no library would let it do this. Arguments say how it behaves at its start; the variable PIDS_FILE, where it notes its id.
+ * itself, as no library would let it do this. Arguments say how it behaves at its start; the variable PIDS_FILE, where
+ * it notes its id.
  */
 import { spawn } from "node:child_process";
 import { appendFileSync, existsSync, writeFileSync } from "node:fs";

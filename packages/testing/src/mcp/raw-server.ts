@@ -2,7 +2,10 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { RawAnswers } from "./raw-answers.ts";
 
-/** The command line of an MCP server over stdio that says what it is given, which is kept in the folder: see raw-server-main.ts. */
+/**
+ * The command line of an MCP server over stdio that says what it is given, which is kept in the folder: see
+ * raw-server-main.ts.
+ */
 export function rawServer(
   folder: string,
   answers: RawAnswers,

@@ -1,6 +1,7 @@
 /**
- * Looks for a secret in all that the system shows it of itself and of others, whoever started it first, and writes what it has found to a file, as
- * SpyReport. Arguments: the file, and the secret in two parts, so that its own command line does not hold it.
+ * Looks for a secret in all that the system shows it of itself and of others, whoever started it first, and writes what
+ * it has found to a file, as SpyReport. Arguments: the file, and the secret in two parts, so that its own command line
+ * does not hold it.
  */
 import {
   closeSync,

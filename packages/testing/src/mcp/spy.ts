@@ -15,7 +15,10 @@ export interface SpyReport {
   readonly found: readonly string[];
 }
 
-/** The command line of a program that looks for a secret and writes its SpyReport to the file: see spy-main.ts. It is no MCP server. */
+/**
+ * The command line of a program that looks for a secret and writes its SpyReport to the file: see spy-main.ts. It is no
+ * MCP server.
+ */
 export function spy(file: string, secret: string): { readonly command: string; readonly args: readonly string[] } {
   const middle = Math.ceil(secret.length / 2);
   return {

@@ -31,8 +31,9 @@ const LONG = "It was a dark and stormy night, and nothing more was to be said of
 const MEGABYTE = 1024 * 1024;
 
 /**
- * The ways in which models misbehave that we have met, or that others report. Each is a script for startModelServer, so that it goes through the real
- * adapters. They say how often the tool may have run, which is what harm is made of; that a turn ends in words is for the test to check.
+ * The ways in which models misbehave that we have met, or that others report. Each is a script for startModelServer, so
+ * that it goes through the real adapters. They say how often the tool may have run, which is what harm is made of; that
+ * a turn ends in words is for the test to check.
  */
 export function modelMisbehaviours(tool: MisusedTool): readonly ModelMisbehaviour[] {
   const call: ScriptedCall = { name: tool.name, arguments: tool.arguments };
@@ -197,7 +198,9 @@ function endings(call: ScriptedCall): Group {
   ];
 }
 
-/** Calls in the text. The loop reads some of these forms; each of them once at most, and none that is only spoken of. */
+/**
+ * Calls in the text. The loop reads some of these forms; each of them once at most, and none that is only spoken of.
+ */
 function prose({ name, arguments: given }: MisusedTool): Group {
   const json = JSON.stringify(given);
   const said = JSON.stringify({ name, arguments: given });
@@ -267,7 +270,10 @@ function providers(): Group {
   ];
 }
 
-/** What only the bytes on the wire can show, in OpenAI's protocol: what servers that call themselves compatible have sent. */
+/**
+ * What only the bytes on the wire can show, in OpenAI's protocol: what servers that call themselves compatible have
+ * sent.
+ */
 function rawChunks({ name, arguments: given }: MisusedTool): Group {
   const json = JSON.stringify(given);
   const chunk = (delta: unknown, finish: string | null = null): string =>

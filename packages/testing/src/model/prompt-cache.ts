@@ -11,13 +11,16 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** What earlier requests have left, so that a prefix that changes shows as fewer cached tokens. */
 export interface PromptCache {
-  /** Keeps the request's prompt. @returns how many of its tokens were there already, as the protocol's maker counts them */
+  /**
+   * Keeps the request's prompt.
+   * @returns how many of its tokens were there already, as the protocol's maker counts them
+   */
   use(request: ModelServerRequest): number;
 }
 
 /**
- * OpenAI keeps any prefix of what it reads: tools, then messages. Anthropic keeps what stands before a breakpoint, and that only: tools, system,
- * messages.
+ * OpenAI keeps any prefix of what it reads: tools, then messages. Anthropic keeps what stands before a breakpoint, and
+ * that only: tools, system, messages.
  * @see https://platform.openai.com/docs/guides/prompt-caching
  * @see https://docs.anthropic.com/en/docs/build-with-claude/prompt-caching
  */

@@ -46,7 +46,8 @@ const DATA = new Set(["default", "const", "enum", "examples", "required"]);
 
 /**
  * What Anthropic refuses in a tool's input schema, in its words. It holds schemas to draft 2020-12.
- * @see https://github.com/openclaw/openclaw/issues/98588 for the draft, https://github.com/diegosouzapw/OmniRoute/issues/13552 for the rest
+ * @see https://github.com/openclaw/openclaw/issues/98588 for the draft,
+ * https://github.com/diegosouzapw/OmniRoute/issues/13552 for the rest
  */
 export function anthropicSchemaFault(index: number, schema: unknown): string | undefined {
   const at = `tools.${index}.custom.input_schema`;

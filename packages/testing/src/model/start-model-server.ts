@@ -41,8 +41,9 @@ const SPEECHES: Readonly<Record<string, { readonly protocol: ModelProtocol; read
 const API_KEY = "sk-test-0123456789abcdef";
 
 /**
- * A model's server on a free port of 127.0.0.1, which speaks the protocols of OpenAI and Anthropic, streamed or whole, and answers by a script. It
- * checks each request as strictly as those makers do, and refuses a bad one in their words, without asking the script.
+ * A model's server on a free port of 127.0.0.1, which speaks the protocols of OpenAI and Anthropic, streamed or whole,
+ * and answers by a script. It checks each request as strictly as those makers do, and refuses a bad one in their words,
+ * without asking the script.
  */
 export async function startModelServer(
   script: ModelScript,

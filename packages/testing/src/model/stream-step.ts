@@ -5,7 +5,9 @@ import type { ModelStep } from "./model-script.ts";
 /** An event of a stream: its lines, without the empty line after it. */
 export type StreamEvent = string;
 
-/** Writes a step's events, with the silences and the breaks that it asks for. `last` ends a stream that nothing broke. */
+/**
+ * Writes a step's events, with the silences and the breaks that it asks for. `last` ends a stream that nothing broke.
+ */
 export async function streamStep(
   response: ServerResponse,
   step: ModelStep,

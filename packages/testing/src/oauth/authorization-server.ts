@@ -25,7 +25,10 @@ export interface StartAuthorizationServerOptions {
   readonly tokenSeconds?: number;
 }
 
-/** An OAuth authorization server (the certified `oidc-provider`) on a free port of 127.0.0.1, with tokens that mean nothing to those who carry them. */
+/**
+ * An OAuth authorization server (the certified `oidc-provider`) on a free port of 127.0.0.1, with tokens that mean
+ * nothing to those who carry them.
+ */
 // Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startAuthorizationServer({
   tokenSeconds = 3600,

@@ -13,7 +13,9 @@ export interface ZipOptions {
   readonly isDeflated?: boolean | undefined;
 }
 
-/** A zip archive of files by their names, which are taken as they are: also such as an honest program would not write. */
+/**
+ * A zip archive of files by their names, which are taken as they are: also such as an honest program would not write.
+ */
 export function zip(
   files: Readonly<Record<string, string | Uint8Array>>,
   { isDeflated = false }: ZipOptions = {},

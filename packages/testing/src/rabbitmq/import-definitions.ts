@@ -3,8 +3,8 @@ import { setTimeout } from "node:timers/promises";
 const DEADLINE_MS = 60_000;
 
 /**
- * Has a broker add what definitions say, by its management API: a hundredth of what a start of `rabbitmqctl` costs. A broker that has just started
- * takes AMQP connections before it takes these.
+ * Has a broker add what definitions say, by its management API: a hundredth of what a start of `rabbitmqctl` costs. A
+ * broker that has just started takes AMQP connections before it takes these.
  * @throws {Error} that says why the broker refuses them, or that it does not answer
  */
 export async function importDefinitions(managementUrl: string, definitions: object): Promise<void> {

@@ -36,7 +36,10 @@ export const offerSharedBroker = (): Promise<AsyncDisposable> => offerSharedServ
  */
 export const sharedAmqpUrl = (): Promise<string> => sharedServerUrl(broker);
 
-/** A virtual host of one's own: what is declared and published there, nobody else sees. Users are the broker's, and others' too. */
+/**
+ * A virtual host of one's own: what is declared and published there, nobody else sees. Users are the broker's, and
+ * others' too.
+ */
 export interface OwnVirtualHost extends AsyncDisposable {
   readonly name: string;
   /** With the user `test` and its password, who may do everything in it. */
@@ -48,8 +51,8 @@ export interface OwnVirtualHost extends AsyncDisposable {
 }
 
 /**
- * A virtual host of the broker of this run, which costs less than a hundredth of a broker of one's own; where the broker is given from
- * outside, a broker of one's own. For tests that harm no broker.
+ * A virtual host of the broker of this run, which costs less than a hundredth of a broker of one's own; where the
+ * broker is given from outside, a broker of one's own. For tests that harm no broker.
  */
 export async function ownVirtualHost(): Promise<OwnVirtualHost> {
   if (givenUrl(broker) !== undefined) return { ...(await startOwnBroker()), name: "/" };

@@ -25,8 +25,8 @@ export interface StartOwnBrokerOptions {
   /** Whether it has the management plugin, which makes its start a second longer. @default false */
   readonly hasManagement?: boolean | undefined;
   /**
-   * Whether many tests share it: then it comes before them, as far as this machine lets it, and its quorum queues, of which most are idle, count what
-   * they hold once a minute only. @default false
+   * Whether many tests share it: then it comes before them, as far as this machine lets it, and its quorum queues, of
+   * which most are idle, count what they hold once a minute only. @default false
    */
   readonly isShared?: boolean | undefined;
 }

@@ -13,8 +13,8 @@ const redis: SharedServer<TestRedis> = {
 export const offerSharedRedis = (): Promise<AsyncDisposable> => offerSharedServer(redis);
 
 /**
- * The address of a Redis that tests share: `ROCKBOT_TEST_REDIS_URL`, or the one of this run. Tests must not harm it, and use
- * keys of their own. Await it at the top of a test file: the first to ask waits until the server has started.
+ * The address of a Redis that tests share: `ROCKBOT_TEST_REDIS_URL`, or the one of this run. Tests must not harm it,
+ * and use keys of their own. Await it at the top of a test file: the first to ask waits until the server has started.
  * @throws {Error} that says in one line what to do, if there is no Redis to be had
  */
 export const sharedRedisUrl = (): Promise<string> => sharedServerUrl(redis);

@@ -22,6 +22,9 @@ export interface StartOwnRedisOptions {
   readonly keyLoadDelayUs?: number | undefined;
   /** Whether it is a Sentinel instead, which has nobody to watch yet. @default false */
   readonly isSentinel?: boolean | undefined;
-  /** Its file of users, where it is to have one: `default` has the password there. @default everything is allowed to `default`, and there is nobody else */
+  /**
+   * Its file of users, where it is to have one: `default` has the password there.
+   * @default everything is allowed to `default`, and there is nobody else
+   */
   readonly users?: ((password: string) => Promise<string>) | undefined;
 }

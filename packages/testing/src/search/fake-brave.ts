@@ -23,9 +23,9 @@ export interface FakeBrave extends AsyncDisposable {
 }
 
 /**
- * A local server that speaks the Brave Search API's web search as documented: `GET /res/v1/web/search` with `q` (at most
- * 400 characters and 50 words), `count` (1 to 20), `country`, `freshness` and `safesearch`, the key in `X-Subscription-Token`, rate-limit headers in the
- * API's own two-window form, and its error bodies.
+ * A local server that speaks the Brave Search API's web search as documented: `GET /res/v1/web/search` with `q` (at
+ * most 400 characters and 50 words), `count` (1 to 20), `country`, `freshness` and `safesearch`, the key in
+ * `X-Subscription-Token`, rate-limit headers in the API's own two-window form, and its error bodies.
  * @see https://api-dashboard.search.brave.com/app/documentation/web-search
  */
 // Long because: a server is set up from top to bottom, then come the short operations on it

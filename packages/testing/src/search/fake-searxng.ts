@@ -25,8 +25,9 @@ export interface FakeSearxng extends AsyncDisposable {
 }
 
 /**
- * A local SearXNG instance: `GET /search` with `q`, `format`, `pageno`, `language`, `time_range` and `safesearch`. It answers 403 for a format that its
- * settings do not allow, and 400 for a parameter that it cannot read. Scores rise from result to result, against the order: nothing may rely on them.
+ * A local SearXNG instance: `GET /search` with `q`, `format`, `pageno`, `language`, `time_range` and `safesearch`. It
+ * answers 403 for a format that its settings do not allow, and 400 for a parameter that it cannot read. Scores rise
+ * from result to result, against the order: nothing may rely on them.
  * @see https://docs.searxng.org/dev/search_api.html
  */
 export async function startFakeSearxng(): Promise<FakeSearxng> {

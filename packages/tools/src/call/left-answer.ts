@@ -18,7 +18,8 @@ export interface LeftAnswerOptions {
 }
 
 /**
- * The answer that a message says was left in the blob store: see claim-check.ts. Undefined if the message is the answer itself.
+ * The answer that a message says was left in the blob store: see claim-check.ts. Undefined if the message is the answer
+ * itself.
  * @throws {ToolError} if it is not there, is not the answer to this call, or does not come in time
  */
 export function leftAnswer(

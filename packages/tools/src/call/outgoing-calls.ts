@@ -199,7 +199,10 @@ export class OutgoingCalls {
       : context; // others pay nothing
   }
 
-  /** Waits until a journal that is kept has the call, where that matters. @returns undefined if there is nothing to wait for */
+  /**
+   * Waits until a journal that is kept has the call, where that matters.
+   * @returns undefined if there is nothing to wait for
+   */
   #noted(name: string, { notes, signal, deadline }: ToolContext, { durable }: CallOptions): Promise<void> | undefined {
     const { registry, journal, isJournalKept } = this.#options;
     if (!isJournalKept) {
@@ -247,7 +250,10 @@ function orMayHaveRun(error: ToolError): ToolError {
   });
 }
 
-/** A refusal of the arguments is no answer of the call that the id may stand for, of which only a process before may have known. */
+/**
+ * A refusal of the arguments is no answer of the call that the id may stand for, of which only a process before may
+ * have known.
+ */
 function keepError(journal: CallJournal, request: ToolInvokeRequest, error: ToolError): void {
   const { body } = encodeReply(request, error);
   if (error.code === ToolErrorCode.InvalidArguments) journal.keepRefusal(request.toolCallId, body);
@@ -261,7 +267,10 @@ const isSame = (
 ): boolean =>
   of === caller && request.toolName === toolName && request.arguments === args && request.sessionId === sessionId;
 
-/** Waits for the answer of a call that is out, for no longer than this asker wants. The call is its first asker's: that one's end cancels it for all. */
+/**
+ * Waits for the answer of a call that is out, for no longer than this asker wants. The call is its first asker's: that
+ * one's end cancels it for all.
+ */
 async function join(
   call: OutgoingCall,
   options: CallOptions & { readonly deadline: number },

@@ -5,11 +5,17 @@ import { MAX_TIMEOUT_MS } from "../limits.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
 
-/** As whom a command of an operator calls for others where nobody is verified: a delegate, unless the policy names others. */
+/**
+ * As whom a command of an operator calls for others where nobody is verified: a delegate, unless the policy names
+ * others.
+ */
 export const OPERATOR = "operator";
 
 export interface CreateReplayerOptions {
-  /** Decides which sender of a parked message is believed, where the bus verifies senders. @default see createIdentity */
+  /**
+   * Decides which sender of a parked message is believed, where the bus verifies senders.
+   * @default see createIdentity
+   */
   readonly policy?: PolicyHolder | undefined;
   /** Requests that services take besides ToolInvokeRequests. @default none */
   readonly forms?: readonly RequestForm[] | undefined;
@@ -36,9 +42,10 @@ export interface ReplayAnswer {
 /** Sends parked requests once more, and takes the answers: the caller of then waits no longer. */
 export interface Replayer extends AsyncDisposable {
   /**
-   * Publishes the request again as it was: same topic, message id, body and source, so that the claims of its service know it. Where the bus verifies
-   * senders, the request goes on behalf of the caller of then, and the operator must be a delegate for that. A call that has run is not run again;
-   * its earlier result is the answer. The call is not cancelled when nobody waits any longer, for a cancelled call could never be played again.
+   * Publishes the request again as it was: same topic, message id, body and source, so that the claims of its service
+   * know it. Where the bus verifies senders, the request goes on behalf of the caller of then, and the operator must be
+   * a delegate for that. A call that has run is not run again; its earlier result is the answer. The call is not
+   * cancelled when nobody waits any longer, for a cancelled call could never be played again.
    * @param service the subscription that it was parked for
    * @throws {ReplayRefusedError} if it was not published, in words for the operator
    * @throws {RequestTimeoutError} if no answer came in time
@@ -122,7 +129,10 @@ export function createReplayer(bus: Bus, { policy, forms = [] }: CreateReplayerO
   }
 }
 
-/** A correlation of its own tells its answer from that of an earlier replay. Its progress would reach nobody, nor would an answer in the blob store. */
+/**
+ * A correlation of its own tells its answer from that of an earlier replay. Its progress would reach nobody, nor would
+ * an answer in the blob store.
+ */
 function toReplay(
   { headers, ...message }: Envelope,
   { timeoutMs, behalf }: { readonly timeoutMs: number; readonly behalf: Readonly<Record<string, string>> },

@@ -37,7 +37,9 @@ export interface ResumedCall {
   readonly isOpen: boolean;
 }
 
-/** Answers that came while nobody was there have this long to be handed over, though their calls' deadlines are over. */
+/**
+ * Answers that came while nobody was there have this long to be handed over, though their calls' deadlines are over.
+ */
 const GRACE_MS = 2_000;
 /** A call that cannot be sent now is sent after this long. */
 const SEND_AGAIN_MS = 1_000;
@@ -58,7 +60,9 @@ export interface ResumeCallsOptions {
 interface TakenUpCall extends ResumedCall {
   readonly record: CallRecord;
   readonly notes: CallNotes;
-  /** Sends it again after so many milliseconds, if it has no answer by then; undefined until it is known what to send. */
+  /**
+   * Sends it again after so many milliseconds, if it has no answer by then; undefined until it is known what to send.
+   */
   again: ((afterMs: number) => void) | undefined;
 }
 
@@ -95,8 +99,8 @@ export class ResumedCalls {
   }
 
   /**
-   * Sends those that have no answer once more, under their ids. The process before may not have come to it, or may have had an answer that it has not
-   * noted. Services claim calls, so none of them runs twice by that.
+   * Sends those that have no answer once more, under their ids. The process before may not have come to it, or may have
+   * had an answer that it has not noted. Services claim calls, so none of them runs twice by that.
    */
   sendAgain(send: SendTakenUp): void {
     this.#send = send;

@@ -12,7 +12,10 @@ export interface SendTakenUpOptions {
   readonly log: Logger;
 }
 
-/** Sends calls that were taken up as they were sent first, with a word on how long ago that was. Their answers go to the same station. */
+/**
+ * Sends calls that were taken up as they were sent first, with a word on how long ago that was. Their answers go to the
+ * same station.
+ */
 export function sendTakenUp({ tools, self, log }: SendTakenUpOptions): SendTakenUp {
   return async (
     { toolCallId, toolName, caller: address, onBehalfOf: caller = self, blob: acceptBlob, deadlineAt, steps },

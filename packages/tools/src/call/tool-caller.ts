@@ -31,25 +31,39 @@ import { sendTakenUp } from "./send-taken-up.ts";
 
 /** As which agent a caller calls, and what it uses of the process around it. */
 export interface ToolCallerOptions {
-  /** The agent that calls: the name in its result topic and, where nobody verifies senders, its identity. `^[a-z0-9][a-z0-9-]{0,38}$`. */
+  /**
+   * The agent that calls: the name in its result topic and, where nobody verifies senders, its identity.
+   * `^[a-z0-9][a-z0-9-]{0,38}$`.
+   */
   readonly agent: string;
   /**
-   * Tells processes of one agent apart: a restarted process with the same name finds its answers. Same grammar. @default for
-   * "result" one leased from `journals`, or without them none for the first process and a random one for others; random for "copy"
+   * Tells processes of one agent apart: a restarted process with the same name finds its answers. Same grammar.
+   * @default for "result" one leased from `journals`, or without them none for the first process and a random one for
+   * others; random for "copy"
    */
   readonly instance?: string | undefined;
-  /** Whether answers wait for this agent while it is away (a service), or end with it (a one-shot command). @default "result" */
+  /**
+   * Whether answers wait for this agent while it is away (a service), or end with it (a one-shot command).
+   * @default "result"
+   */
   readonly results?: "result" | "copy" | undefined;
-  /** Where the journal of calls outlives this process, so that the next one takes up what this one had out. @default nowhere */
+  /**
+   * Where the journal of calls outlives this process, so that the next one takes up what this one had out.
+   * @default nowhere
+   */
   readonly journals?: JournalStore | undefined;
   /** Calls without an answer at a time; one more is refused as `overloaded`. @default 256 */
   readonly maxCallsInFlight?: number | undefined;
   /**
-   * The rights of callers. A tool that this agent may not use is not listed, and a call of it is refused before it is sent. The services decide for
-   * themselves. Where the bus verifies senders, it also says whose announcements and results are taken. @default all is listed
+   * The rights of callers. A tool that this agent may not use is not listed, and a call of it is refused before it is
+   * sent. The services decide for themselves. Where the bus verifies senders, it also says whose announcements and
+   * results are taken. @default all is listed
    */
   readonly policy?: PolicyHolder | undefined;
-  /** Where services leave results that are too large for the bus; it is their store, too. @default such results are refused */
+  /**
+   * Where services leave results that are too large for the bus; it is their store, too.
+   * @default such results are refused
+   */
   readonly blobs?: BlobStore | undefined;
   readonly log?: Logger | undefined;
 }
@@ -67,13 +81,17 @@ export interface ToolCaller extends AsyncDisposable {
    * @param by on whose behalf calls are made; the agent itself by default
    */
   getGuides(by?: string): Promise<readonly ToolGuide[]>;
-  /** Puts a guide for tools of this process beside the announced ones. @param tool those who may use it read the guide; everybody if left out */
+  /**
+   * Puts a guide for tools of this process beside the announced ones.
+   * @param tool those who may use it read the guide; everybody if left out
+   */
   addGuide(guide: ToolGuide, tool?: string): void;
   /** What a service's first guide says of it in a sentence. */
   summaryOf(service: string): string | undefined;
   /**
-   * Resolves with the tools known by then, once the services that are there have answered and their lists are here. It waits for a list at most 5
-   * seconds from when the list is known of. Lists that are missing are asked for until they come.
+   * Resolves with the tools known by then, once the services that are there have answered and their lists are here. It
+   * waits for a list at most 5 seconds from when the list is known of. Lists that are missing are asked for until they
+   * come.
    */
   discovered(): Promise<Discovery>;
   /** The names of tools that wait for an operator, of those that a caller may use. */
@@ -87,8 +105,9 @@ export interface ToolCaller extends AsyncDisposable {
    */
   call(name: string, args: object | string | undefined, options?: CallOptions): Promise<ToolInvokeResponse>;
   /**
-   * The calls that an earlier process of this caller had out when it ended, each with its answer. The answer comes by the call's deadline, or shortly
-   * after the start if that is over. A call under the id of one that is out joins it. They are listed until 15 minutes after their answer.
+   * The calls that an earlier process of this caller had out when it ended, each with its answer. The answer comes by
+   * the call's deadline, or shortly after the start if that is over. A call under the id of one that is out joins it.
+   * They are listed until 15 minutes after their answer.
    */
   readonly resumed: readonly ResumedCall[];
   /** The calls of this caller that the journal remembers. */
@@ -99,9 +118,10 @@ export interface ToolCaller extends AsyncDisposable {
 
 // Long because: it is the list of a caller's parts, in the order in which they start
 /**
- * Resolves once the caller listens for announcements. Answers are subscribed to with the first call, or at once if an earlier
- * process had calls out. A caller without `instance` and `journals` subscribes at once, too, to see whether its agent's name is free.
- * Disposal cancels the calls that are out, unless a journal keeps them: then they are left for the next process to take up.
+ * Resolves once the caller listens for announcements. Answers are subscribed to with the first call, or at once if an
+ * earlier process had calls out. A caller without `instance` and `journals` subscribes at once, too, to see whether its
+ * agent's name is free. Disposal cancels the calls that are out, unless a journal keeps them: then they are left for
+ * the next process to take up.
  * @throws {RangeError} if a name is not one that we may create, or maxCallsInFlight no positive whole number
  */
 export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Promise<ToolCaller> {

@@ -7,24 +7,28 @@ import {
 } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor } from "./tool-executor.ts";
 
-/** A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it. */
+/**
+ * A tool with what it promises. Runs its arguments as given: `serveTools` and the registry put the layers around it.
+ */
 export interface Tool {
   readonly definition: ToolDefinition;
   readonly executor: ToolExecutor;
   /**
-   * Whether a later execution of the same caller and `toolCallId` takes up one that was cut off, in any process, and begins nothing twice.
-   * Then a call whose first execution is lost runs again, with `mayHaveBegun`, instead of ending in `outcome_unknown`.
-   * It says nothing about two calls, and is not announced. @default false
+   * Whether a later execution of the same caller and `toolCallId` takes up one that was cut off, in any process, and
+   * begins nothing twice. Then a call whose first execution is lost runs again, with `mayHaveBegun`, instead of ending
+   * in `outcome_unknown`. It says nothing about two calls, and is not announced. @default false
    */
   readonly isResumable?: boolean | undefined;
   /**
-   * Of a resumable tool: whether a call that services have died over again and again may be what they died of. A call that is not to blame, since it
-   * gets on from death to death, is delivered as if for the first time. @default each is to blame
+   * Of a resumable tool: whether a call that services have died over again and again may be what they died of. A call
+   * that is not to blame, since it gets on from death to death, is delivered as if for the first time. @default each is
+   * to blame
    */
   readonly isToBlame?: ((request: ToolInvokeRequest, caller: string) => Promise<boolean>) | undefined;
   /**
-   * Of a resumable tool: whether a call waits until its deadline for a store of claims that is away, where others are refused as `unavailable`. For calls
-   * of which somebody was told, and for which nobody waits: the request stays with the bus meanwhile. @default false
+   * Of a resumable tool: whether a call waits until its deadline for a store of claims that is away, where others are
+   * refused as `unavailable`. For calls of which somebody was told, and for which nobody waits: the request stays with
+   * the bus meanwhile. @default false
    */
   readonly waitsForClaims?: boolean | undefined;
   /** Whether its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
@@ -32,8 +36,9 @@ export interface Tool {
 }
 
 /**
- * The context of a call, for the code of a tool. A tool hands it on as `parent`, unchanged, to the calls that it makes. Those calls then
- * share its deadline and its cancellation, and the policy can count how many calls led to them. It also learns whether untrusted content did.
+ * The context of a call, for the code of a tool. A tool hands it on as `parent`, unchanged, to the calls that it makes.
+ * Those calls then share its deadline and its cancellation, and the policy can count how many calls led to them. It
+ * also learns whether untrusted content did.
  */
 export interface ToolCallContext
   extends Pick<

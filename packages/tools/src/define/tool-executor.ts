@@ -34,13 +34,16 @@ export interface ToolContext {
   /** An earlier execution of the call may have begun: one of a tool that is resumable looks for it. @default false */
   readonly mayHaveBegun?: boolean | undefined;
   /**
-   * Runs `wait` without the call's place among those that run at once here, and takes a place again, of a tool that says that it leaves its own. For a
-   * wait for what others do: the call must do nothing itself meanwhile. So many calls are without their place as have a handler and do not run.
+   * Runs `wait` without the call's place among those that run at once here, and takes a place again, of a tool that
+   * says that it leaves its own. For a wait for what others do: the call must do nothing itself meanwhile. So many
+   * calls are without their place as have a handler and do not run.
    */
   readonly withoutPlace?: (<T>(wait: () => Promise<T>) => Promise<T>) | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
-  /** Called when the request is about to be handed to the bus, on the calling side: from then on a service may have it. */
+  /**
+   * Called when the request is about to be handed to the bus, on the calling side: from then on a service may have it.
+   */
   readonly onSent?: (() => void) | undefined;
   /** The notes of the call in the caller's journal, on the calling side. */
   readonly notes?: CallNotes | undefined;
@@ -52,15 +55,25 @@ export interface ToolContext {
   readonly resultSize?: ResultSize | undefined;
   /** How many calls, each made by a tool, led to this one. @default 0 */
   readonly depth?: number | undefined;
-  /** Refuses a call that this one may not lead to, besides what the policy says, on the calling side; that one has it, too. @throws {ToolError} */
+  /**
+   * Refuses a call that this one may not lead to, besides what the policy says, on the calling side; that one has it,
+   * too.
+   * @throws {ToolError}
+   */
   readonly checkCall?: ((toolName: string, args: unknown) => void) | undefined;
   /** Whether untrusted content led to the call: its caller had read some, or a call that led here. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
-  /** What bounds whatever the call leaves behind to run later, besides the policy. Its agent writes it; it is kept with that, and handed on at each run. */
+  /**
+   * What bounds whatever the call leaves behind to run later, besides the policy. Its agent writes it; it is kept with
+   * that, and handed on at each run.
+   */
   readonly grant?: string | undefined;
   /** Where that was read, for the words of a refusal on the calling side: a URL, or the name of a server. */
   readonly untrustedFrom?: string | undefined;
-  /** The parsed arguments, once the validate layer has passed them; and the id of the request, which the tool does not see. */
+  /**
+   * The parsed arguments, once the validate layer has passed them; and the id of the request, which the tool does not
+   * see.
+   */
   readonly input?: unknown;
   readonly toolCallId?: string | undefined;
   /** The session that the request names. */

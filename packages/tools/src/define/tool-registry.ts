@@ -32,7 +32,10 @@ export interface ToolRegistry {
   register(registration: ToolRegistration, executor: ToolExecutor): void;
   /** @returns whether there was such a tool */
   unregister(name: string): boolean;
-  /** Calls `listener` after each change, until the returned function is called. A listener that throws is logged by nobody: it must not. */
+  /**
+   * Calls `listener` after each change, until the returned function is called. A listener that throws is logged by
+   * nobody: it must not.
+   */
   onChange(listener: (change: ToolChange) => void): () => void;
 }
 

@@ -54,9 +54,9 @@ export interface ToolAnnouncer extends AsyncDisposable {
 }
 
 /**
- * Tells callers what an instance of a service serves. All callers hear its heartbeat, which carries the list's hash, and each change; the list itself
- * goes to callers that ask for it. It listens for questions before its first heartbeat, so that a caller that starts at the same time misses nothing.
- * Disposal says that the instance is leaving.
+ * Tells callers what an instance of a service serves. All callers hear its heartbeat, which carries the list's hash,
+ * and each change; the list itself goes to callers that ask for it. It listens for questions before its first
+ * heartbeat, so that a caller that starts at the same time misses nothing. Disposal says that the instance is leaving.
  */
 export async function announceTools(bus: Bus, options: AnnounceOptions): Promise<ToolAnnouncer> {
   const { service } = options;
@@ -95,8 +95,8 @@ class ToldList {
   readonly #startedAt = Date.now();
   readonly #allowance = new AnswerAllowance();
   /**
-   * The list that was announced to all. Heartbeats and answers say the same until a change is announced: a hash that is new to callers makes each ask
-   * for the list.
+   * The list that was announced to all. Heartbeats and answers say the same until a change is announced: a hash that is
+   * new to callers makes each ask for the list.
    */
   #announced: Announcement;
   /** The list that is served now. */
@@ -112,8 +112,8 @@ class ToldList {
   }
 
   /**
-   * Callers take the list of the highest epoch. While this one lacks something, each whole list of another instance comes before it: its epoch is that
-   * of a start long ago.
+   * Callers take the list of the highest epoch. While this one lacks something, each whole list of another instance
+   * comes before it: its epoch is that of a start long ago.
    */
   get #self(): { readonly service: string; readonly instance: string; readonly epoch: number } {
     const { service, isWhole } = this.#options;

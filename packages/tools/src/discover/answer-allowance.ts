@@ -10,7 +10,10 @@ const OF_ALL = 128 * 1024 * 1024;
 const BASE_BYTES = 64 * 1024;
 const MAX_ASKERS = 1_000;
 
-/** Bounds the answers of a service's instance to callers that ask for its tools. So a caller that asks all the time costs it, the bus and others little. */
+/**
+ * Bounds the answers of a service's instance to callers that ask for its tools. So a caller that asks all the time
+ * costs it, the bus and others little.
+ */
 export class AnswerAllowance {
   readonly #buckets: Buckets;
 

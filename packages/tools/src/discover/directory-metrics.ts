@@ -11,7 +11,9 @@ export interface DirectoryState {
 
 const directories = new Set<() => DirectoryState>();
 
-/** Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+/**
+ * Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever.
+ */
 let areMade = false;
 function makeInstruments(): void {
   areMade = true;

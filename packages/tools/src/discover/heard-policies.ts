@@ -9,7 +9,8 @@ import { announceTopic } from "./announce-tools.ts";
 const MAX_SERVICES = 1_000;
 
 /**
- * Listens for as long as each instance of a service takes to be heard of. An instance of an older release does not say its revision, which is `none` then.
+ * Listens for as long as each instance of a service takes to be heard of. An instance of an older release does not say
+ * its revision, which is `none` then.
  * @returns by service, sorted: the revisions of the policy that its instances go by
  */
 export async function heardPolicies(bus: Bus): Promise<ReadonlyMap<string, readonly string[]>> {

@@ -1,13 +1,20 @@
 import type { Bus } from "@rockbot/bus";
 
-/** An answer counts as a sign of life for this long. A busy caller then does not ask, and one that paused pays one round trip to the broker. */
+/**
+ * An answer counts as a sign of life for this long. A busy caller then does not ask, and one that paused pays one round
+ * trip to the broker.
+ */
 const TRUST_MS = 50;
-/** A bus that does not say is not asked again for this long. It may be a broker that has just come back and has enough to do. */
+/**
+ * A bus that does not say is not asked again for this long. It may be a broker that has just come back and has enough
+ * to do.
+ */
 const UNSAID_MS = 500;
 
 /**
- * Whether a subscription has a consumer, so that a call to a dead service fails at once and not at its deadline. A recent
- * answer is believed; else the bus is asked, once for all who ask at the same time. A bus in this process is always asked.
+ * Whether a subscription has a consumer, so that a call to a dead service fails at once and not at its deadline. A
+ * recent answer is believed; else the bus is asked, once for all who ask at the same time. A bus in this process is
+ * always asked.
  */
 export class ServiceLiveness {
   readonly #bus: Bus;

@@ -27,7 +27,10 @@ import { UnfinishedLists } from "./unfinished-lists.ts";
 
 /** Services that are there have this long to answer the probe at the start, and longer where the bus takes long. */
 const FIRST_ANSWER_MS = 250;
-/** Every service that is there has answered once nothing new has come for this long, or for twice the time that our own probe took. */
+/**
+ * Every service that is there has answered once nothing new has come for this long, or for twice the time that our own
+ * probe took.
+ */
 const QUIET_MS = 60;
 /** How long discovery waits for answers, and for each list from when it is known of. */
 const DISCOVERY_MS = 5_000;
@@ -38,9 +41,9 @@ const LIST_MS = 2_000;
 /** Probes of one process are at least this far apart. A service that comes announces itself without a probe. */
 const PROBE_INTERVAL_MS = 1_000;
 /**
- * The caller asks again for a list that has not come after this time, then after twice as long, up to the longest. So a caller that lost sight of a
- * service while the broker was parted sees it again soon after the broker is whole. A service that is slower to send 32 MiB is not asked again, since
- * the wait starts anew with each page that comes.
+ * The caller asks again for a list that has not come after this time, then after twice as long, up to the longest. So a
+ * caller that lost sight of a service while the broker was parted sees it again soon after the broker is whole. A
+ * service that is slower to send 32 MiB is not asked again, since the wait starts anew with each page that comes.
  */
 const ASK_AGAIN_MS = 1_000;
 const MAX_ASK_AGAIN_MS = 4_000;
@@ -56,11 +59,17 @@ export interface ToolDirectoryOptions extends ToolHoldersOptions {
 
 /** A caller's knowledge of the services that are there. */
 export interface Discovery {
-  /** Whether the bus has carried the question, and every service that has been heard of has sent a list that can be read. */
+  /**
+   * Whether the bus has carried the question, and every service that has been heard of has sent a list that can be
+   * read.
+   */
   readonly isComplete: boolean;
   /** The services whose tools are known, sorted by name. */
   readonly services: readonly string[];
-  /** The services that are there and whose list, or a newer one, has not come yet, sorted by name. It is asked for until it comes. */
+  /**
+   * The services that are there and whose list, or a newer one, has not come yet, sorted by name. It is asked for until
+   * it comes.
+   */
   readonly missing: readonly MissingList[];
 }
 
@@ -154,7 +163,10 @@ export class ToolDirectory implements AsyncDisposable {
     this.#stack.use(startLoop(HEARTBEAT_MS / 2, () => this.#sweep()));
   }
 
-  /** Resolves once the services that are there have answered and their lists have come, or have not come in this time; says which. */
+  /**
+   * Resolves once the services that are there have answered and their lists have come, or have not come in this time;
+   * says which.
+   */
   async discovered(timeoutMs: number = DISCOVERY_MS): Promise<Discovery> {
     await this.#answered;
     await this.#waitFor(timeoutMs, () => !this.#awaitsLists(timeoutMs));
@@ -177,7 +189,10 @@ export class ToolDirectory implements AsyncDisposable {
       .sort((a, b) => (a.service < b.service ? -1 : 1));
   }
 
-  /** Sorted by name. A service that offers no tool now shows its guides to everybody, another to whom `mayUse` says may use one. */
+  /**
+   * Sorted by name. A service that offers no tool now shows its guides to everybody, another to whom `mayUse` says may
+   * use one.
+   */
   guidesOf(mayUse: (service: string) => boolean): readonly ToolGuide[] {
     const shown = [...this.#services].filter(([service, { tools }]) => tools.length === 0 || mayUse(service));
     const byName = new Map(shown.flatMap(([, { guides }]) => guides.map((guide) => [guide.name, guide])));
@@ -221,7 +236,10 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#holders.holderOf(name);
   }
 
-  /** Asks again who is there, unless it has lately, and waits until the tool is announced, or nobody can be waited for any more. */
+  /**
+   * Asks again who is there, unless it has lately, and waits until the tool is announced, or nobody can be waited for
+   * any more.
+   */
   async lookFor(name: string): Promise<void> {
     if (performance.now() - this.#lastProbe >= PROBE_INTERVAL_MS) await this.#probeAll();
     await this.#waitFor(ANSWER_MS, () => this.#holders.has(name));
@@ -281,7 +299,10 @@ export class ToolDirectory implements AsyncDisposable {
     }
   }
 
-  /** Waits until every service that is there has most likely answered the probe. Their answers may be as slow as our own was to come back. */
+  /**
+   * Waits until every service that is there has most likely answered the probe. Their answers may be as slow as our own
+   * was to come back.
+   */
   async #haveAnswered(): Promise<void> {
     await this.#waitFor(DISCOVERY_MS, () => this.#echoMs !== undefined);
     const start = performance.now();
@@ -393,7 +414,10 @@ export class ToolDirectory implements AsyncDisposable {
     void this.#ask(listTopic(service), { service, instance });
   }
 
-  /** Applies a change to the list that it is of. Once list and changes are too large together, the list is asked for: it may be smaller. */
+  /**
+   * Applies a change to the list that it is of. Once list and changes are too large together, the list is asked for: it
+   * may be smaller.
+   */
   #onChange(
     { from, tools, removedTools, guides, removedGuides, ...heartbeat }: ToolListChange,
     ownBytes: number,
@@ -466,7 +490,10 @@ export class ToolDirectory implements AsyncDisposable {
     this.#lastNews = performance.now();
   }
 
-  /** Withdraws services that have no consumer and whose every lease is over. While the bus is away nobody can be heard, so nobody is withdrawn. */
+  /**
+   * Withdraws services that have no consumer and whose every lease is over. While the bus is away nobody can be heard,
+   * so nobody is withdrawn.
+   */
   async #sweep(): Promise<void> {
     if (!this.#bus.isReady) return;
     const now = performance.now();
@@ -485,7 +512,9 @@ export class ToolDirectory implements AsyncDisposable {
   }
 }
 
-/** A list is of use while one who has it is there: when the latest start has left, an earlier one's list is the next. */
+/**
+ * A list is of use while one who has it is there: when the latest start has left, an earlier one's list is the next.
+ */
 function forgetEpochOfLeavers(view: ServiceView): void {
   view.epoch = Math.max(0, ...[...view.instances.values()].map(({ epoch }) => epoch));
 }

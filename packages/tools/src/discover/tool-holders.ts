@@ -19,7 +19,10 @@ export interface ToolHoldersOptions {
   readonly onLost: (name: string) => void;
 }
 
-/** Which service each tool's name belongs to: the one that announced it first, until that service is gone or offers it no more. */
+/**
+ * Which service each tool's name belongs to: the one that announced it first, until that service is gone or offers it
+ * no more.
+ */
 export class ToolHolders {
   readonly #options: ToolHoldersOptions;
   readonly #held = new Map<string, FoundTool>();

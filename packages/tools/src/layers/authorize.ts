@@ -2,8 +2,8 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ToolContext, ToolLayer } from "../define/tool-executor.ts";
 
 /**
- * Refuses what the policy does not allow this caller. It also refuses a call that too many calls stand before: a tool that calls itself, directly or
- * by way of others, ends there. Holds the call to the time that the policy gives it.
+ * Refuses what the policy does not allow this caller. It also refuses a call that too many calls stand before: a tool
+ * that calls itself, directly or by way of others, ends there. Holds the call to the time that the policy gives it.
  */
 export const authorize: ToolLayer = (next) => ({
   execute(request, context) {

@@ -5,8 +5,8 @@ import type { ToolLayer } from "../define/tool-executor.ts";
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Bounds the calls that one caller has at once in this process, over all tools that share the layer. A bound below a service's concurrency leaves
- * room for others, whatever the caller does.
+ * Bounds the calls that one caller has at once in this process, over all tools that share the layer. A bound below a
+ * service's concurrency leaves room for others, whatever the caller does.
  */
 export function boundInFlight(): ToolLayer {
   const inFlight = new Map<string, number>();

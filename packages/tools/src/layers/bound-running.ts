@@ -15,17 +15,20 @@ export interface BoundRunningOptions {
 }
 
 /**
- * Bounds how many calls run at once in this process, over all tools and callers that share the layer. Callers that wait have
- * their turns in rotation, until their calls' deadlines. A call's turn ends with its signal at the latest, also where the
- * tool ignores that. As many calls wait as have a handler and do not run: the bus bounds them. The signal is the call's own.
- * A tool that leaves its place can do so with `withoutPlace` of its context.
+ * Bounds how many calls run at once in this process, over all tools and callers that share the layer. Callers that wait
+ * have their turns in rotation, until their calls' deadlines. A call's turn ends with its signal at the latest, also
+ * where the tool ignores that. As many calls wait as have a handler and do not run: the bus bounds them. The signal is
+ * the call's own. A tool that leaves its place can do so with `withoutPlace` of its context.
  */
 export function boundRunning({
   concurrency,
   away: maxAway,
 }: BoundRunningOptions): (options?: { readonly leavesPlace?: boolean | undefined }) => ToolLayer {
   const line = createFairQueue();
-  /** Their signals are not listened to before somebody waits, which a call on a service that is not full does not pay for. */
+  /**
+   * Their signals are not listened to before somebody waits, which a call on a service that is not full does not pay
+   * for.
+   */
   const unheard = new LinkedList<RunningCall>();
   let away = 0;
 

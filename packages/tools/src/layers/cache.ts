@@ -19,9 +19,10 @@ interface Shared {
 }
 
 /**
- * Answers a call with the result of an equal one of the same caller, if that is recent enough. The tool's definition and the policy say how recent; 0
- * is never. Equal calls that come while one runs share its run. The run is aborted only when the last of them leaves; it has until the latest of
- * their deadlines. Failures are not kept. Callers never share: what one may see, another may not.
+ * Answers a call with the result of an equal one of the same caller, if that is recent enough. The tool's definition
+ * and the policy say how recent; 0 is never. Equal calls that come while one runs share its run. The run is aborted
+ * only when the last of them leaves; it has until the latest of their deadlines. Failures are not kept. Callers never
+ * share: what one may see, another may not.
  */
 export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: ResultCache): ToolLayer {
   if (cacheSeconds === 0) return (next) => next;

@@ -18,7 +18,9 @@ import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
 import { SupersededError } from "./superseded-error.ts";
 
-/** A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long. */
+/**
+ * A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long.
+ */
 const LEASE_MS = 10_000;
 /** A claim is renewed after this long, or a quarter longer: so that two renewals may be lost. */
 const RENEW_MS = LEASE_MS / 4;
@@ -26,7 +28,10 @@ const RENEW_MS = LEASE_MS / 4;
 const RENEWAL_CHECK_MS = RENEW_MS / 4;
 /** How often a call that somebody else runs is looked at. */
 const WATCH_MS = 250;
-/** How long a call that was delivered before waits for a store that does not answer: only the store knows whether it was started. */
+/**
+ * How long a call that was delivered before waits for a store that does not answer: only the store knows whether it was
+ * started.
+ */
 const STORE_PATIENCE_MS = 5_000;
 /** The clocks of two machines, of which neither is set, differ by less over the time that a call may take. */
 const CLOCK_TOLERANCE_MS = 2_000;
@@ -73,10 +78,11 @@ export class CallClaims {
   }
 
   /**
-   * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the one elsewhere, or gets the
-   * result that is kept. It does so, too, if the run that it has joined is taken over. If the process that ran the call is gone, the call runs again
-   * only if the tool is idempotent or resumable. Else it ends in `outcome_unknown`, as it does if the store does not say. Read-only tools run as
-   * often as they are delivered, and pay no claim.
+   * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the
+   * one elsewhere, or gets the result that is kept. It does so, too, if the run that it has joined is taken over. If
+   * the process that ran the call is gone, the call runs again only if the tool is idempotent or resumable. Else it
+   * ends in `outcome_unknown`, as it does if the store does not say. Read-only tools run as often as they are
+   * delivered, and pay no claim.
    */
   layer(
     definition: ToolDefinition,
@@ -93,7 +99,8 @@ export class CallClaims {
           if (running !== undefined) {
             if (running.requestHash !== requestHash) return Promise.reject(conflict(request));
             return running.outcome.catch((error: unknown) => {
-              // The process that has taken the call over may be gone, and this repeat may be the only one left to answer.
+              // The process that has taken the call over may be gone, and this repeat may be the only one left to
+              // answer.
               if (error instanceof SupersededError) return executor.execute(request, context);
               throw error;
             });

@@ -10,8 +10,9 @@ type Promises = Pick<ToolDefinition, "readOnly" | "idempotent">;
 const quoted = (toolName: string): string => `"${toolName}"`;
 
 /**
- * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time is over before it starts does
- * not start. An aborted call ends with the signal's reason. The layers inside get an AbortSignal, as tools need.
+ * Ends a call at its deadline: aborts the signal, and answers `timeout` even if the tool ignores it. A call whose time
+ * is over before it starts does not start. An aborted call ends with the signal's reason. The layers inside get an
+ * AbortSignal, as tools need.
  */
 export const deadline =
   (promises: Promises): ToolLayer =>
@@ -46,7 +47,10 @@ export interface InTimeOptions {
   readonly onCut?: ((reason: unknown) => void) | undefined;
 }
 
-/** Waits for work until the call's time is over or the call is aborted. Then it fails with `late`, or with the signal's reason. */
+/**
+ * Waits for work until the call's time is over or the call is aborted. Then it fails with `late`, or with the signal's
+ * reason.
+ */
 export function inTime<T>(work: Promise<T>, { signal, leftMs, late, onCut }: InTimeOptions): Promise<T> {
   return new Promise((resolve, reject) => {
     let leave: (() => void) | undefined; // none yet where the signal has aborted

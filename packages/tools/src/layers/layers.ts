@@ -65,14 +65,16 @@ export function servingLayers({
 }
 
 /**
- * Wraps a tool with the layers that a tool of the caller's own process needs. It claims, counts and keeps nothing, and each delivery of a
- * call runs the tool.
+ * Wraps a tool with the layers that a tool of the caller's own process needs. It claims, counts and keeps nothing, and
+ * each delivery of a call runs the tool.
  */
 export function withLocalLayers({ definition, executor }: Tool): ToolExecutor {
   return wrap(executor, [record(localNames), validate(definition), deadline(definition), start]);
 }
 
-/** The executor with every layer of the calling side around it. It keeps the deadline itself, as remote executors do. */
+/**
+ * The executor with every layer of the calling side around it. It keeps the deadline itself, as remote executors do.
+ */
 export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
   return wrap(executor, [record(callingNames), authorize]);
 }

@@ -7,9 +7,10 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-execut
 const RETRY_AFTER_MS = 1_000;
 
 /**
- * Bounds the calls that run at once in this process. One bound is for one tool and one caller, one for the queue that the policy puts the tool in.
- * Callers that wait have their turns in rotation. As many calls of one caller wait as may run, and in a queue as many as the policy says; beyond, the
- * answer is `overloaded`. The wait ends with the call's deadline.
+ * Bounds the calls that run at once in this process. One bound is for one tool and one caller, one for the queue that
+ * the policy puts the tool in. Callers that wait have their turns in rotation. As many calls of one caller wait as may
+ * run, and in a queue as many as the policy says; beyond, the answer is `overloaded`. The wait ends with the call's
+ * deadline.
  */
 export function queue(): ToolLayer {
   const queues = new Map<string, FairQueue>();

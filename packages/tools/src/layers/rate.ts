@@ -11,9 +11,9 @@ import type { RateStore } from "@rockbot/records/rates";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 
 /**
- * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is counted when it is let through,
- * whatever becomes of it then. A call that is delivered again is not counted again. The bus may redeliver it, or it repeats a call with effects that
- * still runs here, and joins it.
+ * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is
+ * counted when it is let through, whatever becomes of it then. A call that is delivered again is not counted again. The
+ * bus may redeliver it, or it repeats a call with effects that still runs here, and joins it.
  */
 export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
   const running = new Set<string>();

@@ -40,8 +40,9 @@ export const callingNames: RecordNames = {
 export const UNKNOWN_TOOL = "unknown";
 
 /**
- * A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded` or the error's code. The span
- * is also that of the call's message, so that a call has one span in each process; `hop` has the message's attributes.
+ * A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded`
+ * or the error's code. The span is also that of the call's message, so that a call has one span in each process; `hop`
+ * has the message's attributes.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
  */
 export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {

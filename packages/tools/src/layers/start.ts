@@ -2,7 +2,9 @@ import { metrics, type UpDownCounter } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
 import type { ToolLayer } from "../define/tool-executor.ts";
 
-/** Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+/**
+ * Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever.
+ */
 let counter: UpDownCounter | undefined;
 /** The same frozen labels are found at once by who counts. */
 const labelsOf = remembered((toolName) => Object.freeze({ tool_name: toolName }));

@@ -8,7 +8,10 @@ import {
 } from "@rockbot/contracts";
 import type { ToolLayer } from "../define/tool-executor.ts";
 
-/** Parses the arguments and checks them against the tool's schema; all faults in one `invalid_arguments`, none of them executed. */
+/**
+ * Parses the arguments and checks them against the tool's schema; all faults in one `invalid_arguments`, none of them
+ * executed.
+ */
 export function validate(definition: ToolDefinition): ToolLayer {
   return (next) => ({
     execute(request, context) {

@@ -55,7 +55,8 @@ export async function leaveAnswer(
 /**
  * Reads the answer that a reference leads to, and deletes it from the store.
  * @param reference as the answer's header has it
- * @throws {ToolError} `too_large`, or `outcome_unknown` if the answer is missing, is another one, or cannot be reached: the tool has run
+ * @throws {ToolError} `too_large`, or `outcome_unknown` if the answer is missing, is another one, or cannot be reached:
+ * the tool has run
  */
 export async function fetchAnswer(
   store: BlobStore,

@@ -27,7 +27,10 @@ export type ForgedKind = "result" | "progress" | "announcement" | "parked";
 
 /** Tells who messages are from, by what the bus verifies and what the policy says of those users. */
 export interface Identity {
-  /** The sender of a request or a cancel. @returns why nobody is believed to be it; the sender may learn that only if `name` is known */
+  /**
+   * The sender of a request or a cancel.
+   * @returns why nobody is believed to be it; the sender may learn that only if `name` is known
+   */
   senderOf(message: Envelope): Sender | Stranger;
   /** Whether the message is from the service; one that is not counts as forged. */
   isFrom(service: string, message: Envelope, kind: ForgedKind): boolean;
@@ -35,7 +38,10 @@ export interface Identity {
   mayAnswer(toolName: string, message: Envelope): boolean;
   /** Whether the service may offer the tool on its topic. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
-  /** The caller that this process is when it calls for itself as `agent`. @throws {RangeError} if the bus knows it as somebody else */
+  /**
+   * The caller that this process is when it calls for itself as `agent`.
+   * @throws {RangeError} if the bus knows it as somebody else
+   */
   callerNamed(agent: string): string;
 }
 
@@ -46,7 +52,10 @@ export interface Stranger {
   readonly mayHear: Sender["mayHear"] | undefined;
 }
 
-/** Whose message it is, as far as anybody knows: what is counted and noted of a stranger is of the name that it sends under. */
+/**
+ * Whose message it is, as far as anybody knows: what is counted and noted of a stranger is of the name that it sends
+ * under.
+ */
 export const callerOf = (message: Envelope, sender: Sender | Stranger): string =>
   "refusal" in sender ? (message.userId ?? message.source) : sender.caller;
 

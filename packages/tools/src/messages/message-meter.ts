@@ -4,8 +4,8 @@ import type { Logger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, type MessageKind, type PolicyHolder } from "@rockbot/policy";
 
 /**
- * Options of subscriptions that meter each message before all else. A message above the bound passes quickly, however long round trips take.
- * Other messages wait for nothing.
+ * Options of subscriptions that meter each message before all else. A message above the bound passes quickly, however
+ * long round trips take. Other messages wait for nothing.
  */
 export const METERED = { concurrency: 512, prefetch: 512 } as const;
 
@@ -17,7 +17,10 @@ export interface MessageMeterOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Bounds beyond the policy for messages that cost others: so many of a caller in a second, and ten times as many at once. */
+/**
+ * Bounds beyond the policy for messages that cost others: so many of a caller in a second, and ten times as many at
+ * once.
+ */
 const EXTRAS = {
   /** Answers to requests that are too many. */
   refusal: 20,
@@ -35,9 +38,9 @@ const LOG_EVERY_MS = 60_000;
 const LOGS_A_MINUTE: Charge = { key: "all", amount: 60, perMs: LOG_EVERY_MS, cost: 1 };
 
 /**
- * Bounds the messages that a process takes from each caller, in number and in bytes, before it reads them. A message above the bound costs a
- * look at a table, a counter, and now and then a line in the log. The meter counts for this process alone. It keeps off floods, and these
- * must not cost a question to a store.
+ * Bounds the messages that a process takes from each caller, in number and in bytes, before it reads them. A message
+ * above the bound costs a look at a table, a counter, and now and then a line in the log. The meter counts for this
+ * process alone. It keeps off floods, and these must not cost a question to a store.
  */
 export class MessageMeter {
   readonly #policy: Pick<PolicyHolder, "current">;

@@ -28,7 +28,10 @@ export interface EncodedReply {
 /** Of the words in an error that cannot be read otherwise. */
 const MAX_SAID = 500;
 
-/** Responses that were encoded to be kept, which are sent right after. They name their call, so they are encoded alike for everybody. */
+/**
+ * Responses that were encoded to be kept, which are sent right after. They name their call, so they are encoded alike
+ * for everybody.
+ */
 const encodedResponses = new WeakMap<ToolInvokeResponse, EncodedReply>();
 
 /** As `encodeReply`; who encodes the same response after this gets the same bytes. */
@@ -119,8 +122,8 @@ export const callNamedIn = (body: Uint8Array): string | undefined => {
 };
 
 /**
- * The answer to a call, which a message with its correlation is. One that cannot be read is a failure of the call in words, so that nobody waits for a
- * better one. Undefined if it names another call, or none: then it may be anybody's.
+ * The answer to a call, which a message with its correlation is. One that cannot be read is a failure of the call in
+ * words, so that nobody waits for a better one. Undefined if it names another call, or none: then it may be anybody's.
  */
 export function answerOf(
   { body, type }: Envelope,

@@ -19,8 +19,9 @@ export interface RequestedCall {
 }
 
 /**
- * A kind of request that stands for a tool call, and how its answer is written. Services take ToolInvokeRequests, and what
- * further forms they are given: those of peers that speak other messages. Claims, policy and limits see the call alone.
+ * A kind of request that stands for a tool call, and how its answer is written. Services take ToolInvokeRequests, and
+ * what further forms they are given: those of peers that speak other messages. Claims, policy and limits see the call
+ * alone.
  */
 export interface RequestForm {
   /** The payload's name on the wire. */

@@ -14,10 +14,10 @@ export interface AnswerPublisherOptions {
 const LATE_PUBLISH_MS = 1_000;
 
 /**
- * Publishes answers. An answer is offered again if its caller's queue is there and the answer does not reach it, or if the queue refuses it. Somebody
- * may have deleted the bindings that lead to the queue, or the queue lies on a node that has just died. After a while the answer counts as one
- * without a queue; so it does for a caller of whom many answers are held already. So a caller whose queue takes nothing costs its service a few
- * handlers, and no second run.
+ * Publishes answers. An answer is offered again if its caller's queue is there and the answer does not reach it, or if
+ * the queue refuses it. Somebody may have deleted the bindings that lead to the queue, or the queue lies on a node that
+ * has just died. After a while the answer counts as one without a queue; so it does for a caller of whom many answers
+ * are held already. So a caller whose queue takes nothing costs its service a few handlers, and no second run.
  */
 export class AnswerPublisher {
   readonly #bus: Bus;
@@ -29,7 +29,10 @@ export class AnswerPublisher {
     this.#options = options;
   }
 
-  /** @param deadline of the call, on the clock of `performance.now()` @throws as Bus.publish, but for what a caller's queue is to blame for */
+  /**
+   * @param deadline of the call, on the clock of `performance.now()`
+   * @throws as Bus.publish, but for what a caller's queue is to blame for
+   */
   async publish(answer: Envelope, caller: string, deadline: number): Promise<void> {
     const isTaken = (await this.#isTaken(answer, deadline)) ?? (await this.#offerAgain(answer, caller, deadline));
     if (!isTaken) this.#options.onUnrouted();
@@ -58,7 +61,8 @@ export class AnswerPublisher {
   /** @returns false if the caller has no queue, undefined if that takes nothing now, or nothing leads to it */
   async #isTaken(answer: Envelope, deadline: number): Promise<boolean | undefined> {
     try {
-      // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a timer.
+      // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a
+      // timer.
       await this.#bus.publish(answer, {
         mandatory: true,
         isTraced: false,

@@ -47,8 +47,8 @@ export interface AnswerWriterOptions {
 }
 
 /**
- * Writes answers in the form of their requests. One that is too large for the bus is left in the blob store, where the caller asks for that. One that
- * cannot be written, or is too large for either, becomes an error that says so.
+ * Writes answers in the form of their requests. One that is too large for the bus is left in the blob store, where the
+ * caller asks for that. One that cannot be written, or is too large for either, becomes an error that says so.
  */
 export class AnswerWriter {
   readonly #options: AnswerWriterOptions;
@@ -90,7 +90,10 @@ export class AnswerWriter {
     );
   }
 
-  /** Leaves a large answer in the blob store, if the caller asks for that. @returns the reference to it; undefined if the answer goes by the bus */
+  /**
+   * Leaves a large answer in the blob store, if the caller asks for that.
+   * @returns the reference to it; undefined if the answer goes by the bus
+   */
   #leave(
     { type, body }: EncodedReply,
     { blob: capability, caller }: Address,

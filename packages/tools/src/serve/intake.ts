@@ -15,7 +15,10 @@ export interface IntakeOptions {
 
 /** A caller that has so many of the handlers while none is free is in the way of others. */
 const CROWDING_PART = 0.75;
-/** Of what runs at once, the part that one caller may have meanwhile: others find a place at once, however long its calls take. */
+/**
+ * Of what runs at once, the part that one caller may have meanwhile: others find a place at once, however long its
+ * calls take.
+ */
 const SHARE_PART = 0.75;
 /** Somebody else who was there within this time is there. */
 const PRESENT_MS = 60_000;
@@ -24,22 +27,23 @@ const PATIENCE_MS = 10_000;
 /** More is not kept of what one caller has here while others are there, whatever its number. */
 const MAX_HELD_BYTES = 64 * 1024 * 1024;
 /**
- * The least room that a caller has here: as many requests as a caller of ours has out at most. The policy may allow fewer at once, and refuses the
- * rest in its own words.
+ * The least room that a caller has here: as many requests as a caller of ours has out at most. The policy may allow
+ * fewer at once, and refuses the rest in its own words.
  */
 const LEAST_ROOM = 256;
 /**
- * The requests a second that are taken of a caller that has had more than its room, until it has sent less for a while. A request that runs costs a
- * hundred times as much as one that is dropped.
+ * The requests a second that are taken of a caller that has had more than its room, until it has sent less for a while.
+ * A request that runs costs a hundred times as much as one that is dropped.
  */
 const RESTRAINED_PER_SECOND = 100;
 const MAX_RESTRAINED = 1_000;
 
 /**
- * The requests that come to a service, before it reads them. The queue of the bus knows no callers: the surplus of one caller has to come out of it
- * before the calls of others do. So more is taken from the bus than is handled while one caller has most handlers, none is free and others are there.
- * The requests wait here, callers have their turns in rotation, and the surplus of one caller can be refused at once. Else no more is taken, so that
- * other instances have it.
+ * The requests that come to a service, before it reads them. The queue of the bus knows no callers: the surplus of one
+ * caller has to come out of it before the calls of others do. So more is taken from the bus than is handled while one
+ * caller has most handlers, none is free and others are there. The requests wait here, callers have their turns in
+ * rotation, and the surplus of one caller can be refused at once. Else no more is taken, so that other instances have
+ * it.
  */
 export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
@@ -87,8 +91,8 @@ export class Intake implements AsyncDisposable {
   }
 
   /**
-   * Notes that a message is dropped. If many are dropped, more is taken than is handled, even if no other caller is there. Messages that lie in the
-   * bus are in the way of the next callers.
+   * Notes that a message is dropped. If many are dropped, more is taken than is handled, even if no other caller is
+   * there. Messages that lie in the bus are in the way of the next callers.
    */
   drop(caller: string): void {
     const now = this.#clock();

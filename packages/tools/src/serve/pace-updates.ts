@@ -7,7 +7,10 @@ export interface UpdatePace<Update> {
   end(): void;
 }
 
-/** Hands on a call's updates in order: at once, unless many come, of which the newest is handed on each PROGRESS_INTERVAL_MS. The last one always is. */
+/**
+ * Hands on a call's updates in order: at once, unless many come, of which the newest is handed on each
+ * PROGRESS_INTERVAL_MS. The last one always is.
+ */
 export function paceUpdates<Update>(send: (update: Update) => void): UpdatePace<Update> {
   /** When PROGRESS_BURST may be handed on at once again. */
   let restedAt = 0;

@@ -72,7 +72,10 @@ export function readRequest(message: Envelope, form: RequestForm): RequestedCall
   return form.read(message.body);
 }
 
-/** Ids for the answer to a request that cannot be read: what its body says as far as that can be used, else its correlation. */
+/**
+ * Ids for the answer to a request that cannot be read: what its body says as far as that can be used, else its
+ * correlation.
+ */
 export function guessCall(message: Envelope): { toolCallId: string; toolName: string } {
   const fallback = { toolCallId: (message.correlationId ?? message.messageId).slice(0, 128), toolName: "unknown" };
   if (message.body.byteLength > MAX_REQUEST_BYTES) return fallback;
@@ -100,8 +103,8 @@ export function depthOf(message: Envelope): number {
 }
 
 /**
- * The earliest moment at which a service may have taken the call, on the clock of `performance.now()`, if its sender says that it has sent it before.
- * The message may have waited for as long as its time to live since then.
+ * The earliest moment at which a service may have taken the call, on the clock of `performance.now()`, if its sender
+ * says that it has sent it before. The message may have waited for as long as its time to live since then.
  */
 export function sentSince(
   { headers, ttlMs = Number.POSITIVE_INFINITY }: Pick<Envelope, "headers" | "ttlMs">,

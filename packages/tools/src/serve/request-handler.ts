@@ -70,7 +70,10 @@ export class RequestHandler {
     this.#options = options;
   }
 
-  /** Resolves once the request is answered, or is another's to answer. @throws {DeadLetterError} if nobody can be answered */
+  /**
+   * Resolves once the request is answered, or is another's to answer.
+   * @throws {DeadLetterError} if nobody can be answered
+   */
   async handle(message: Envelope, delivery: Delivery): Promise<void> {
     const { forms, identity, intake, limit, waiting, answers } = this.#options;
     const form = formOf(message, forms);
@@ -172,7 +175,10 @@ export class RequestHandler {
     });
   }
 
-  /** @returns undefined if somebody else answers @throws only when the service is stopping: then the bus gives the call to somebody else */
+  /**
+   * @returns undefined if somebody else answers
+   * @throws only when the service is stopping: then the bus gives the call to somebody else
+   */
   async #run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
@@ -232,7 +238,10 @@ export class RequestHandler {
     );
   }
 
-  /** Keeps a request for an operator if no caller can get an answer to it. One that is too large is not worth that, nor are many of one caller. */
+  /**
+   * Keeps a request for an operator if no caller can get an answer to it. One that is too large is not worth that, nor
+   * are many of one caller.
+   */
   #giveUpUnanswerable(message: Envelope, sender: Sender | Stranger, form: RequestForm): void {
     const isTooLarge = message.body.byteLength > MAX_REQUEST_BYTES;
     if (!this.#options.limit.keepsUnanswerable(callerOf(message, sender), { isTooLarge })) return;

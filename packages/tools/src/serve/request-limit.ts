@@ -35,7 +35,10 @@ export class RequestLimit {
     return false;
   }
 
-  /** Whether one more request that nobody can be answered about is kept for an operator. One that is not is counted as dropped. */
+  /**
+   * Whether one more request that nobody can be answered about is kept for an operator. One that is not is counted as
+   * dropped.
+   */
   keepsUnanswerable(caller: string, { isTooLarge }: { readonly isTooLarge: boolean }): boolean {
     if (!isTooLarge && this.#options.meter.takeExtra("unanswerable", caller)) return true;
     this.#drop("unanswerable", caller);

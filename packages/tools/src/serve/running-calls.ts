@@ -6,7 +6,9 @@ import { MAX_TIMEOUT_MS, REMEMBERED_CANCELS } from "../limits.ts";
 /** At least as many callers. */
 const MAX_CALLERS = 256;
 
-/** The calls that this instance runs now, so that each can be cancelled by the caller who made it, and by nobody else. */
+/**
+ * The calls that this instance runs now, so that each can be cancelled by the caller who made it, and by nobody else.
+ */
 export class RunningCalls {
   /** A redelivered call may run beside itself. Few are cancelled, so a cancel looks through all of them. */
   readonly #running = new LinkedList<RunningCall>();
@@ -21,7 +23,10 @@ export class RunningCalls {
   /** Calls that ended here lately: one that is cancelled after its end did run. */
   readonly #ended = new CallsOfCallers<true>();
 
-  /** Notes a call until its end. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call was cancelled before. */
+  /**
+   * Notes a call until its end. Its signal aborts when the call is cancelled or `parent` aborts; it has, if the call
+   * was cancelled before.
+   */
   start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSource; end(): void } {
     const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) =>
       this.#ended.set(caller, ended, true),

@@ -38,17 +38,22 @@ import { WaitingRequests } from "./waiting-requests.ts";
 export interface ServeToolsOptions {
   /** The service's name: its subscription, and its word in `tool.announce.{service}`. */
   readonly service: string;
-  /** Where its requests come: `tool.invoke` for web-tools, `tool.invoke.{service}` for others. @default `tool.invoke.{service}` */
+  /**
+   * Where its requests come: `tool.invoke` for web-tools, `tool.invoke.{service}` for others.
+   * @default `tool.invoke.{service}`
+   */
   readonly topic?: string | undefined;
   /** How many calls run at once. @default 32 */
   readonly concurrency?: number | undefined;
   /**
-   * How many further calls the service takes: to refuse them, to answer them from kept results, or to let them wait for their turn. Callers
-   * have their turns in rotation. Calls beyond that wait in the queue of the bus, which knows no callers. @default as many as run
+   * How many further calls the service takes: to refuse them, to answer them from kept results, or to let them wait for
+   * their turn. Callers have their turns in rotation. Calls beyond that wait in the queue of the bus, which knows no
+   * callers. @default as many as run
    */
   readonly waiting?: number | undefined;
   /**
-   * Tools whose calls have a queue and handlers of their own. Then no number of other calls keeps them waiting: not even such as wait for them.
+   * Tools whose calls have a queue and handlers of their own. Then no number of other calls keeps them waiting: not
+   * even such as wait for them.
    * @default none
    */
   readonly aside?: AsideTools | undefined;
@@ -57,23 +62,37 @@ export interface ServeToolsOptions {
   /** How long disposal waits for running calls, in milliseconds. @default 20_000 */
   readonly drainMs?: number | undefined;
   /**
-   * Keeps calls of tools with effects from running twice. It is a store that all instances of the service share, or a function that opens one. The
-   * function is called only where there are such tools. Without one, a redelivered call ends in `outcome_unknown` unless this process has had it.
+   * Keeps calls of tools with effects from running twice. It is a store that all instances of the service share, or a
+   * function that opens one. The function is called only where there are such tools. Without one, a redelivered call
+   * ends in `outcome_unknown` unless this process has had it.
    * @default claims of this process alone
    */
   readonly claims?: ClaimStore | OpenClaims | undefined;
-  /** The policy: which callers may use which tools, how often, and which delegates exist. @default every caller may use every tool except the dangerous ones */
+  /**
+   * The policy: which callers may use which tools, how often, and which delegates exist.
+   * @default every caller may use every tool except the dangerous ones
+   */
   readonly policy?: PolicyHolder | undefined;
-  /** The rates that callers have used up. Shared by all instances of the service: else a limit holds for each. @default counts of this process alone */
+  /**
+   * The rates that callers have used up. Shared by all instances of the service: else a limit holds for each.
+   * @default counts of this process alone
+   */
   readonly rates?: RateStore | undefined;
   /**
-   * Where results are left that are too large for the bus, for callers that ask for that. It is the store that callers have, too.
+   * Where results are left that are too large for the bus, for callers that ask for that. It is the store that callers
+   * have, too.
    * @default results of more than 8 MiB are refused
    */
   readonly blobs?: BlobStore | undefined;
-  /** How much is kept of results that may be given again, by two bytes a character. One result may have a quarter of it. @default 64 MiB */
+  /**
+   * How much is kept of results that may be given again, by two bytes a character. One result may have a quarter of it.
+   * @default 64 MiB
+   */
   readonly maxKeptBytes?: number | undefined;
-  /** Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool. @default nobody else's */
+  /**
+   * Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool.
+   * @default nobody else's
+   */
   readonly provider?: string | undefined;
   /** Gets a line for each call that ends here, answered or not. @default nobody */
   readonly audit?: AuditLog | undefined;
@@ -101,21 +120,28 @@ export interface StartServiceOptions
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Opens the claims that all instances share, if the settings say where they are. The code that opens them closes them, after the service. */
+/**
+ * Opens the claims that all instances share, if the settings say where they are. The code that opens them closes them,
+ * after the service.
+ */
 export type OpenClaims = () => Promise<ClaimStore | undefined>;
 
 /** The part of a service's handlers that may hold answers of one caller. */
 const HELD_PART = 1 / 4;
-/** How many requests are taken besides those that have a handler, while one caller has most of these: some callers' worth. */
+/**
+ * How many requests are taken besides those that have a handler, while one caller has most of these: some callers'
+ * worth.
+ */
 const LINE = 2_048;
 
 /**
- * Serves tools from the bus: a fixed set, or those of a ToolProvider. The service announces a provider's tools again whenever they change. It
- * answers each request exactly once, with a response or a ToolError. It counts a request that it cannot read and that names no caller, and
- * dead-letters it. Resolves once the service takes calls and has announced its tools.
+ * Serves tools from the bus: a fixed set, or those of a ToolProvider. The service announces a provider's tools again
+ * whenever they change. It answers each request exactly once, with a response or a ToolError. It counts a request that
+ * it cannot read and that names no caller, and dead-letters it. Resolves once the service takes calls and has announced
+ * its tools.
  *
- * Disposal announces the end, takes no new calls, and waits for the running ones. It aborts calls that outlast the drain time, unanswered,
- * and they go back to the bus.
+ * Disposal announces the end, takes no new calls, and waits for the running ones. It aborts calls that outlast the
+ * drain time, unanswered, and they go back to the bus.
  * @throws {RangeError} if the service's name is not one that we may create
  * @throws {TypeError} that names every fault of a fixed set: two tools of one name, a guide that is too long
  */

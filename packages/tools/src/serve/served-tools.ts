@@ -17,7 +17,9 @@ export interface ServedToolsOptions {
 export const mayHaveEffects = (set: ToolSet): boolean =>
   isProvider(set) || set.tools.some(({ definition }) => !definition.readOnly);
 
-/** The tools of one service, each with its layers around it: a fixed set, or those that a provider has at the moment. */
+/**
+ * The tools of one service, each with its layers around it: a fixed set, or those that a provider has at the moment.
+ */
 export class ServedTools {
   readonly #set: ToolSet;
   readonly #withLayers: (tool: Tool) => ToolExecutor;

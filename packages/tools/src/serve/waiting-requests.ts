@@ -19,7 +19,9 @@ const services = new Map<WaitingRequests, string>();
 /** The same frozen labels are found at once by what counts. */
 const labelsOf = remembered((service) => Object.freeze({ service }));
 
-/** Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever. */
+/**
+ * Made when first needed: what is made before telemetry starts, such as while modules load, records nothing for ever.
+ */
 let areMade = false;
 function makeGauges(): void {
   if (areMade) return;
@@ -43,7 +45,10 @@ function makeGauges(): void {
     });
 }
 
-/** The requests of a service that wait in this process for their tools to start. The bus hands out the oldest first, so none waits longer there. */
+/**
+ * The requests of a service that wait in this process for their tools to start. The bus hands out the oldest first, so
+ * none waits longer there.
+ */
 export class WaitingRequests implements Disposable {
   readonly #waiting = new LinkedList<Waiting>();
   readonly #service: string;
@@ -96,8 +101,8 @@ export class WaitingRequests implements Disposable {
 }
 
 /**
- * The time that a request has waited for certain: a timestamp of whole seconds may be nearly one late. A false timestamp counts no more than the longest
- * time that a call may take, and does not hide the wait here.
+ * The time that a request has waited for certain: a timestamp of whole seconds may be nearly one late. A false
+ * timestamp counts no more than the longest time that a call may take, and does not hide the wait here.
  */
 function waitedMs({ publishedAt, receivedAt }: Waiting): number {
   const since = Math.min(Date.now() - (publishedAt + 1) * 1000, MAX_TIMEOUT_MS);

@@ -52,7 +52,9 @@ export interface AgentList {
   readonly all: readonly ShownAgent[];
 }
 
-/** The agents of the operator's file, each with what is approved of its card. Cards are read again from time to time. */
+/**
+ * The agents of the operator's file, each with what is approved of its card. Cards are read again from time to time.
+ */
 export class AgentPool implements AsyncDisposable {
   readonly #sources: PinnedSources<KnownAgent, AgentCard>;
 

@@ -5,7 +5,10 @@ import type { PublicFetch } from "@rockbot/edge/outbound";
 /** Of a card, on the wire and unpacked. */
 export const MAX_CARD_BYTES = 1024 * 1024;
 
-/** Reads a card's text, without a credential. It follows no redirect. @throws {Error} that says in words why it cannot be read */
+/**
+ * Reads a card's text, without a credential. It follows no redirect.
+ * @throws {Error} that says in words why it cannot be read
+ */
 export async function fetchCard(cardUrl: string, fetch: PublicFetch, signal: AbortSignal): Promise<string> {
   try {
     await using response = await fetch(cardUrl, {

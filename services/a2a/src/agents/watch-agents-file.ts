@@ -12,7 +12,8 @@ export interface WatchAgentsFileOptions {
 }
 
 /**
- * Hands on the agents of the file whenever its content changes, until disposed. A change that has faults changes nothing; they are logged.
+ * Hands on the agents of the file whenever its content changes, until disposed. A change that has faults changes
+ * nothing; they are logged.
  * @param text the content that was read already
  */
 export function watchAgentsFile(

@@ -40,9 +40,9 @@ const REFRESH_MS = 3_600_000;
 const PINS = `${A2A_PINS}bus:`;
 
 /**
- * The agents that announce themselves on the bus, each with what is approved of its card. All that a card says is its sender's own word. The first that
- * announces a name has it until it takes the agent back or is silent for too long: cards of others under that name change nothing. An operator may say who
- * has a name; then others never get it.
+ * The agents that announce themselves on the bus, each with what is approved of its card. All that a card says is its
+ * sender's own word. The first that announces a name has it until it takes the agent back or is silent for too long:
+ * cards of others under that name change nothing. An operator may say who has a name; then others never get it.
  */
 export class AnnouncedAgents implements AsyncDisposable {
   readonly #options: AnnouncedAgentsOptions;

@@ -67,8 +67,8 @@ const CANCEL_TTL_MS = 60_000;
 const CANCEL_TIMEOUT_MS = 5_000;
 
 /**
- * Gives tasks to agents on the bus, and takes their answers: the first of each task, from the agent itself. What comes late, twice, from others or of
- * tasks of others changes nothing.
+ * Gives tasks to agents on the bus, and takes their answers: the first of each task, from the agent itself. What comes
+ * late, twice, from others or of tasks of others changes nothing.
  */
 export class BusTasks {
   readonly #bus: Bus;
@@ -86,7 +86,10 @@ export class BusTasks {
     this.#replyTo = `${taskTopics.response}.${this.#source}`;
   }
 
-  /** Hears answers. One that comes while the connection is lost is heard after it. What is told on the way comes by `take`. */
+  /**
+   * Hears answers. One that comes while the connection is lost is heard after it. What is told on the way comes by
+   * `take`.
+   */
   async hear(): Promise<AsyncDisposable> {
     const answers = await hearAnswers(
       this.#bus,
@@ -100,7 +103,8 @@ export class BusTasks {
 
   /**
    * Gives an agent a task, and waits for its end.
-   * @throws {ToolError} `unavailable` at once if nobody takes tasks of the agent; the reason of `signal` once that aborts, after the agent was asked to cancel
+   * @throws {ToolError} `unavailable` at once if nobody takes tasks of the agent; the reason of `signal` once that
+   * aborts, after the agent was asked to cancel
    */
   async give(agent: AnnouncedAgent, request: AgentRequest, options: GiveTaskOptions): Promise<TaskEnd> {
     const { signal, onProgress, onIds } = options;

@@ -8,9 +8,10 @@ export interface AnswerPlace extends AsyncDisposable {
 }
 
 /**
- * Hears the answers for one instance, on a topic of its own. Its queue stays for ten minutes while the connection is away, and keeps what comes meanwhile.
- * Where senders are verified the broker knows the names of so many instances. One that finds all of them taken, and a user whose name no queue can have,
- * hears on the topic of all instances, and loses what comes while the connection is away.
+ * Hears the answers for one instance, on a topic of its own. Its queue stays for ten minutes while the connection is
+ * away, and keeps what comes meanwhile. Where senders are verified the broker knows the names of so many instances. One
+ * that finds all of them taken, and a user whose name no queue can have, hears on the topic of all instances, and loses
+ * what comes while the connection is away.
  */
 export async function hearAnswers(bus: Bus, source: string, handler: Handler, log: Logger): Promise<AnswerPlace> {
   const shared = `${taskTopics.response}.${source}`;

@@ -25,7 +25,10 @@ export function isRefusal(error: unknown): boolean {
   return REFUSALS.has(a2aErrorIn(error)?.reason ?? "");
 }
 
-/** Whether the agent sent more than is read of one answer. Of a request with effects the code says first that it may have run. */
+/**
+ * Whether the agent sent more than is read of one answer. Of a request with effects the code says first that it may
+ * have run.
+ */
 export const isTooLarge = (error: unknown): boolean =>
   error instanceof ToolError &&
   (error.code === ToolErrorCode.TooLarge || error.details?.["reason"] === ToolErrorCode.TooLarge);
@@ -73,7 +76,10 @@ export function agentError(agent: string, error: unknown): ToolError {
   );
 }
 
-/** The error that the agent itself has answered; one in a stream is the cause of another. Without a transport the SDK has made it, of an answer that it cannot read. */
+/**
+ * The error that the agent itself has answered; one in a stream is the cause of another. Without a transport the SDK
+ * has made it, of an answer that it cannot read.
+ */
 function a2aErrorIn(error: unknown): A2AError | undefined {
   const found = error instanceof Error && !(error instanceof A2AError) ? error.cause : error;
   return found instanceof A2AError && "transport" in found ? found : undefined;

@@ -11,8 +11,9 @@ export interface AgentFetchParts {
 }
 
 /**
- * `fetch` for the SDK: the one way on which requests go out to an agent. The SDK asks whatever address a card names, reads without bounds, and would follow
- * redirects with all headers. This goes to the agent's origins only, adds the credential there, follows nothing, and reads as much as `fetch` allows.
+ * `fetch` for the SDK: the one way on which requests go out to an agent. The SDK asks whatever address a card names,
+ * reads without bounds, and would follow redirects with all headers. This goes to the agent's origins only, adds the
+ * credential there, follows nothing, and reads as much as `fetch` allows.
  */
 export function agentFetch(
   { name, origins, credential }: KnownAgent,

@@ -1,8 +1,9 @@
 type Json = Record<string, unknown>;
 
 /**
- * An agent's answer of JSON-RPC, or the stream of them, with what SDK 1.3.0 insists on for A2A 0.3 and many agents leave out, such as ids of messages. The SDK
- * would throw the whole answer away. What cannot be read goes on as it came.
+ * An agent's answer of JSON-RPC, or the stream of them, with what SDK 1.3.0 insists on for A2A 0.3 and many agents
+ * leave out, such as ids of messages. The SDK would throw the whole answer away. What cannot be read goes on as it
+ * came.
  */
 export async function* mendAnswers(
   chunks: AsyncIterable<Uint8Array>,

@@ -47,9 +47,10 @@ const ASK_TIMEOUT_MS = 15_000;
 const CANCEL_TIMEOUT_MS = 5_000;
 
 /**
- * Gives an agent a task, and waits for its end. If the stream ends before the task does, the agent is asked until it has ended.
- * @throws {ToolError} `outcome_unknown` once the task may have begun and its end cannot be learnt; the reason of `signal` once that aborts, after the agent was
- * asked to cancel the task, unless the service stops
+ * Gives an agent a task, and waits for its end. If the stream ends before the task does, the agent is asked until it
+ * has ended.
+ * @throws {ToolError} `outcome_unknown` once the task may have begun and its end cannot be learnt; the reason of
+ * `signal` once that aborts, after the agent was asked to cancel the task, unless the service stops
  */
 export async function runTask(client: Client, request: AgentRequest, options: RunTaskOptions): Promise<TaskEnd> {
   const view = new TaskView({
@@ -78,7 +79,10 @@ async function cancelTask(client: Client, id: string | undefined): Promise<void>
     .catch(() => {});
 }
 
-/** Sends the message, and takes in what comes. A stream that breaks off after the task's id was said is no failure of the task. */
+/**
+ * Sends the message, and takes in what comes. A stream that breaks off after the task's id was said is no failure of
+ * the task.
+ */
 async function send(
   client: Client,
   request: AgentRequest,

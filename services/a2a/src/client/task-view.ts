@@ -36,7 +36,9 @@ export class TaskView {
   #artifacts = new Map<string, Part[]>();
   #history: readonly Message[] = [];
   #message: Message | undefined;
-  /** Whether what it says of the state is of now: the snapshot at the beginning of a further message is of before it. */
+  /**
+   * Whether what it says of the state is of now: the snapshot at the beginning of a further message is of before it.
+   */
   #isNow: boolean;
   #end: EndState | undefined;
 
@@ -100,7 +102,10 @@ export class TaskView {
     return this.#take(task.status);
   }
 
-  /** The agent has answered whole: a state that asks for more stands. A stream that ends after the snapshot says nothing of the answer, so its task is asked for. */
+  /**
+   * The agent has answered whole: a state that asks for more stands. A stream that ends after the snapshot says nothing
+   * of the answer, so its task is asked for.
+   */
   close(): void {
     this.#end ??= ASKS.get(this.#status?.state ?? TaskState.UNRECOGNIZED);
   }

@@ -17,8 +17,8 @@ export interface TaskIds {
 const KEPT_MS = 24 * 3_600_000;
 
 /**
- * Which caller was told which ids of tasks and conversations by which agent, for a day, in a working memory that has nothing else. Ids of others are refused: an
- * agent sees one credential for all callers, and may number its tasks.
+ * Which caller was told which ids of tasks and conversations by which agent, for a day, in a working memory that has
+ * nothing else. Ids of others are refused: an agent sees one credential for all callers, and may number its tasks.
  */
 export class TaskOwners {
   readonly #memory: Pick<WorkingMemory, "of">;
@@ -29,7 +29,10 @@ export class TaskOwners {
     this.#log = log;
   }
 
-  /** Notes whose the ids are, and which call they are of. Where it cannot be noted the task goes on, and its ids are of no use later. */
+  /**
+   * Notes whose the ids are, and which call they are of. Where it cannot be noted the task goes on, and its ids are of
+   * no use later.
+   */
   async note(
     caller: string,
     agent: string,

@@ -4,7 +4,10 @@ import { sessionNamespace } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
 import { defineTool, type Tool } from "@rockbot/tools";
 
-/** `agent__family`: what a session of the caller has led to, or its sessions; of those one that is bounded, as that of a robot is, sees itself alone. */
+/**
+ * `agent__family`: what a session of the caller has led to, or its sessions; of those one that is bounded, as that of a
+ * robot is, sees itself alone.
+ */
 export function agentFamily(agent: Pick<Agent, "family" | "sessions">): Tool {
   return defineTool(tools.agentFamily, ({ session_id: sessionId }, { caller, sessionId: here, grant }) =>
     withMemory("read what the session has led to", async () => {

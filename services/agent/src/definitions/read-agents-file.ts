@@ -30,7 +30,10 @@ export function readAgentsFile(file: string | undefined): readonly KeptDefinitio
   return agents;
 }
 
-/** Compiles the schemas that the file has for final reports, which takes code that most processes never load. @throws {ConfigError} with all faults at once */
+/**
+ * Compiles the schemas that the file has for final reports, which takes code that most processes never load.
+ * @throws {ConfigError} with all faults at once
+ */
 export async function checkReportSchemas(file: string | undefined, agents: readonly KeptDefinition[]): Promise<void> {
   const faults = agents.map(async ({ name, reportSchema }) =>
     (await schemaFaults(reportSchema)).map((fault) => `${name}.reportSchema: ${fault}`),

@@ -32,8 +32,9 @@ const LOOK_MS = 1_000;
 const MAX_RESERVE_MS = 120_000;
 
 /**
- * `agent__helper`: a helper's turn, then a turn of the session that has started it, which is told the result. The request stays in the queue until both have
- * ended. So a helper outlives its process, and a process that takes it up does neither of them twice.
+ * `agent__helper`: a helper's turn, then a turn of the session that has started it, which is told the result. The
+ * request stays in the queue until both have ended. So a helper outlives its process, and a process that takes it up
+ * does neither of them twice.
  */
 export function agentHelper(agent: Pick<Agent, "isToBlame">, run: HelperRun): Tool {
   return defineTool(

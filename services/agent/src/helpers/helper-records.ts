@@ -22,7 +22,10 @@ export interface HelperRecord {
   readonly isUntold?: boolean | undefined;
   /** The id of the turn beside whose message that stood. */
   readonly toldIn?: string | undefined;
-  /** How many helpers, this one too, turns that were told of a helper's end have started since a user's turn started one. */
+  /**
+   * How many helpers, this one too, turns that were told of a helper's end have started since a user's turn started
+   * one.
+   */
   readonly unattended?: number | undefined;
 }
 
@@ -52,7 +55,10 @@ export const isActive = ({ state }: HelperRecord): boolean => state === "waiting
  */
 export class HelperRecords {
   readonly #memory: Pick<WorkingMemory, "of">;
-  /** By family, the addition that others wait for: the calls of one answer come at once. A session's turns are in one process. */
+  /**
+   * By family, the addition that others wait for: the calls of one answer come at once. A session's turns are in one
+   * process.
+   */
   readonly #adding = new Map<string, Promise<unknown>>();
 
   constructor(memory: Pick<WorkingMemory, "of">) {
@@ -120,7 +126,8 @@ export class HelperRecords {
   }
 
   /**
-   * Those of a family that have failed, and of which no other turn was told. They are told from now on; again to this turn, if another process takes it up.
+   * Those of a family that have failed, and of which no other turn was told. They are told from now on; again to this
+   * turn, if another process takes it up.
    * @param but the one that this turn is about
    */
   async takeUntold(

@@ -20,7 +20,10 @@ export interface HelpersPluginOptions extends StartHelperParts {
 
 /** Of a family, at once. */
 const MAX_ACTIVE = 3;
-/** In a row, by turns that no user has begun: a model that answers each helper's end with new helpers would go on for thousands of turns. */
+/**
+ * In a row, by turns that no user has begun: a model that answers each helper's end with new helpers would go on for
+ * thousands of turns.
+ */
 const MAX_UNATTENDED = 20;
 /** A call has 20 minutes. */
 const MAX_CALL_MS = 20 * 60_000;
@@ -32,8 +35,8 @@ const HELPER_SESSION = /^subagent-[0-9a-f]{12}$/;
 const ENDED = /^Your helper ([0-9a-f]{12}) has ended/;
 
 /**
- * The tools of a conversation for its helpers, if its caller may use `agent__helper`. A session that another has started has none: nobody may be there any
- * more to read the result. A helper's session can report its progress.
+ * The tools of a conversation for its helpers, if its caller may use `agent__helper`. A session that another has
+ * started has none: nobody may be there any more to read the result. A helper's session can report its progress.
  */
 export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): AgentPlugin => ({
   name: "helpers",
@@ -62,8 +65,8 @@ export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): 
 });
 
 /**
- * Beside the message that a helper has ended stands its result. Of what strangers wrote it may be a part, and is fenced then. Beside any message of the
- * session itself stand the helpers that have failed, of which nobody was left to tell.
+ * Beside the message that a helper has ended stands its result. Of what strangers wrote it may be a part, and is fenced
+ * then. Beside any message of the session itself stand the helpers that have failed, of which nobody was left to tell.
  */
 async function resultAside(scope: TurnScope, message: string, records: HelperRecords): Promise<Aside | undefined> {
   const { caller, sessionId, rootSessionId, turnId, origin } = scope;
@@ -140,7 +143,8 @@ function spawnTool(
     const refusal = await withMemory(() => records.add(caller, rootSessionId, record, bounds));
     if (refusal !== undefined)
       return { content: `Error: no helper was started, ${whyRefused(refusal)}`, isError: true };
-    // Again, too, where it has a record: the process that wrote that may have died before it sent the request. A request that comes twice runs once.
+    // Again, too, where it has a record: the process that wrote that may have died before it sent the request. A
+    // request that comes twice runs once.
     const isWaiting = (await withMemory(() => records.get(caller, rootSessionId, taskId)))?.state === "waiting";
     if (isWaiting) await start(taskId, input, context);
     return { content: text, structured: { task_id: taskId } };

@@ -17,7 +17,9 @@ const userText = ({ messages: sent }: ModelServerRequest): string =>
   sent.findLast(({ role }) => role === "user")?.text ?? "";
 const isTold = (request: ModelServerRequest): boolean => userText(request).includes("Your helper ");
 
-/** An agent whose model starts a helper for each message but those of helpers, and what programs on the bus hear of it. */
+/**
+ * An agent whose model starts a helper for each message but those of helpers, and what programs on the bus hear of it.
+ */
 async function startAgent(
   script: (request: ModelServerRequest) => ModelStep | Promise<ModelStep>,
   env: Readonly<Record<string, string>> = {},

@@ -16,7 +16,9 @@ export interface HelpingOptions {
   readonly log: Logger;
 }
 
-/** Helpers of sessions, and the whiteboards that they share: what an agent needs for them, and the tool that runs one. */
+/**
+ * Helpers of sessions, and the whiteboards that they share: what an agent needs for them, and the tool that runs one.
+ */
 export class Helping {
   readonly plugins: readonly AgentPlugin[];
   readonly #records: HelperRecords;

@@ -26,8 +26,9 @@ export interface StartHelperOptions extends StartHelperParts {
 }
 
 /**
- * Sends the call of a helper, and resolves once it is on its way: the model reads then that the helper has started. So a call that is refused for now is
- * sent again, under its id, until its time is over. If it fails, the session is told by a turn.
+ * Sends the call of a helper, and resolves once it is on its way: the model reads then that the helper has started. So
+ * a call that is refused for now is sent again, under its id, until its time is over. If it fails, the session is told
+ * by a turn.
  * @throws {ToolError} if the call was refused before it was sent
  */
 export async function startHelper(
@@ -36,7 +37,8 @@ export async function startHelper(
   { records, turnTimeoutMs, tellFailure, againMs = 2_000, stopping, caller, context, timeoutMs }: StartHelperOptions,
 ): Promise<void> {
   const { task_id: taskId, root_session_id: rootSessionId } = input;
-  // The deadline and the cancellation of the turn do not hold for the helper, which goes on beside it. How many calls led here, and what they read, does.
+  // The deadline and the cancellation of the turn do not hold for the helper, which goes on beside it. How many calls
+  // led here, and what they read, does.
   const parent = { ...context, signal: new AbortController().signal, deadline: performance.now() + timeoutMs };
   const toolCallId = helperCallOf(caller, taskId);
   const sent = Promise.withResolvers<void>();

@@ -9,7 +9,8 @@ export interface CheckedNames {
 }
 
 /**
- * Tells tools that there are from those that there are not: tools of the system, those that the caller is offered, and the robots that it sees.
+ * Tells tools that there are from those that there are not: tools of the system, those that the caller is offered, and
+ * the robots that it sees.
  * @param wanted names and globs
  */
 export function checkTools(

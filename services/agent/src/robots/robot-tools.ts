@@ -23,7 +23,10 @@ const MAX_ADVICE = 1_000;
 /** How often the service looks which tools there are. */
 const LOOK_MS = 30_000;
 
-/** The tools of the service, those for robots with the names of tools in their schemas: names that every caller may know, and globs of them. */
+/**
+ * The tools of the service, those for robots with the names of tools in their schemas: names that every caller may
+ * know, and globs of them.
+ */
 export class RobotTools implements AsyncDisposable {
   readonly provider: AdvisedTools<readonly string[]>;
   readonly #loop: AsyncDisposable;

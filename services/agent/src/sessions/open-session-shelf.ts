@@ -29,7 +29,10 @@ export const notKept =
   (error: unknown): undefined =>
     void log.warn({ reason: String(error) }, "a conversation could not be kept beyond this process");
 
-/** Conversations in a file of the data directory, for an agent without Redis. @throws {StoreUnavailableError} if the file cannot be opened */
+/**
+ * Conversations in a file of the data directory, for an agent without Redis.
+ * @throws {StoreUnavailableError} if the file cannot be opened
+ */
 export async function openSessionShelf(
   { dataDirectory, busyTimeoutMs }: Readonly<Pick<AgentConfig, "dataDirectory" | "busyTimeoutMs">>,
   log: Logger,

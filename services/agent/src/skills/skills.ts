@@ -6,7 +6,10 @@ import { skillNameFault } from "./read-skill.ts";
 /** Skills that an error names at most. */
 const MAX_NAMED = 20;
 
-/** The skills of a database, as each caller may read them: the policy decides on `get_skill`, also by its rules for the name. */
+/**
+ * The skills of a database, as each caller may read them: the policy decides on `get_skill`, also by its rules for the
+ * name.
+ */
 export class Skills implements SkillReader {
   readonly store: RecordStore<KeptSkill>;
   readonly #policy: PolicyHolder | undefined;

@@ -24,8 +24,9 @@ const EVERY_MS = 120_000;
 const TTL_MS = 3 * EVERY_MS;
 
 /**
- * Announces agents until it is disposed of, and takes them back then. Instances announce the same ones: when one of them ends, those that go on
- * announce at once that the agents are still there. A card says nothing but the agent's name, as strangers read it.
+ * Announces agents until it is disposed of, and takes them back then. Instances announce the same ones: when one of
+ * them ends, those that go on announce at once that the agents are still there. A card says nothing but the agent's
+ * name, as strangers read it.
  */
 export async function announceAgents(
   bus: Bus,

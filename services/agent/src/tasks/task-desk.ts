@@ -45,8 +45,9 @@ interface Asked {
 }
 
 /**
- * Takes tasks for agents on the bus, and asks to cancel them. A task is a turn: it outlives this process, and the same task of the same sender is the
- * same turn. Each gets one answer, which may be a question. A message that names no topic of its sender is dead-lettered. Instances share the messages.
+ * Takes tasks for agents on the bus, and asks to cancel them. A task is a turn: it outlives this process, and the same
+ * task of the same sender is the same turn. Each gets one answer, which may be a question. A message that names no
+ * topic of its sender is dead-lettered. Instances share the messages.
  */
 export function openTaskDesk(bus: Bus, options: TaskDeskOptions): Promise<AsyncDisposable> {
   const desk = new TaskDesk(bus, options);
@@ -178,7 +179,10 @@ class TaskDesk {
       : messages.error(place, "execution_failed", text || "There is no answer.");
   }
 
-  /** A task that runs is cancelled, wherever it runs: its own answer says so. Any other is refused, in the original's words. */
+  /**
+   * A task that runs is cancelled, wherever it runs: its own answer says so. Any other is refused, in the original's
+   * words.
+   */
   async #cancel(asked: Asked): Promise<void> {
     const { messages, agent, log } = this.#options;
     const decoded = decodeMessage("AgentTaskCancelRequest", asked.message.body);

@@ -6,7 +6,9 @@ const MAX_CHARACTERS = 262_144;
 /** What is to be done, in words, or why it cannot be taken. */
 export type TaskText = { readonly text: string } | { readonly fault: string };
 
-/** The texts of a task's message, with data and text files as text. Other files are refused: nothing here reads them. */
+/**
+ * The texts of a task's message, with data and text files as text. Other files are refused: nothing here reads them.
+ */
 export function taskText({ parts }: AgentTaskMessage): TaskText {
   const texts: string[] = [];
   for (const [i, part] of parts.entries()) {

@@ -2,8 +2,8 @@ import type { BusTraits } from "@rockbot/bus";
 import { agentTopics, type Envelope, isUserReplyTopic, isUserReplyTopicOf } from "@rockbot/contracts";
 
 /**
- * Where replies to a message go. Where senders are verified, that is a topic of the sender's own, also for one that asks for the shared topic, as
- * programs of the .NET original do.
+ * Where replies to a message go. Where senders are verified, that is a topic of the sender's own, also for one that
+ * asks for the shared topic, as programs of the .NET original do.
  * @param name the sender, as the bus knows it
  * @returns undefined if the message names a topic that its sender may not hear, or none that replies may go to
  */

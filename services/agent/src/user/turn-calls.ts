@@ -38,7 +38,10 @@ export interface TurnAnswer {
   readonly code?: string | undefined;
 }
 
-/** Has the agent answer messages, by a call of its own tool on behalf of the sender: so claims, policy, limits and the audit see it as any other call. */
+/**
+ * Has the agent answer messages, by a call of its own tool on behalf of the sender: so claims, policy, limits and the
+ * audit see it as any other call.
+ */
 export class TurnCalls {
   readonly #caller: Pick<ToolCaller, "call">;
 

@@ -49,8 +49,8 @@ const TRY_AGAIN =
   "[The user marked your last answer as not helpful. Say in one sentence what may be wrong with it, and give a better one.]";
 
 /**
- * Takes users' messages, feedback and questions for a session's history. Each message gets one final reply, in words if nothing can be done. A
- * message that names no topic of its sender is dead-lettered. Instances share the messages.
+ * Takes users' messages, feedback and questions for a session's history. Each message gets one final reply, in words if
+ * nothing can be done. A message that names no topic of its sender is dead-lettered. Instances share the messages.
  */
 export function openUserDesk(bus: Bus, options: UserDeskOptions): Promise<AsyncDisposable> {
   const desk = new UserDesk(bus, options);
@@ -60,7 +60,8 @@ export function openUserDesk(bus: Bus, options: UserDeskOptions): Promise<AsyncD
       name: AGENT_USER_SUBSCRIPTION,
       topics,
       drainMs: options.drainMs,
-      // One process has them in the order in which they were sent, and gives their turns places in that order. Any process runs the turns.
+      // One process has them in the order in which they were sent, and gives their turns places in that order. Any
+      // process runs the turns.
       prefersOldest: true,
       onDeadLetter: (message, death) => desk.giveUp(message, death),
       isToBlame: (message) => desk.isToBlame(message),
@@ -122,7 +123,10 @@ class UserDesk {
     return this.#options.agent.isToBlame({ caller, sessionId: decoded.value.sessionId, turnId: message.messageId });
   }
 
-  /** Says something to the sender of a message. An agent that dies between its answer and its acknowledgement leaves a repeat: the same id tells. */
+  /**
+   * Says something to the sender of a message. An agent that dies between its answer and its acknowledgement leaves a
+   * repeat: the same id tells.
+   */
   #replyTo({
     message,
     caller,

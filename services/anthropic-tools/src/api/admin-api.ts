@@ -21,7 +21,8 @@ const MAX_PAGES = 100;
 
 /**
  * All entries of a report, page after page.
- * @throws {ToolError} `invalid_arguments` in the API's own words, `rate_limited`, `unavailable`, or `too_large` above 100 pages
+ * @throws {ToolError} `invalid_arguments` in the API's own words, `rate_limited`, `unavailable`, or `too_large` above
+ * 100 pages
  * @see https://docs.claude.com/en/api/admin-api/usage-cost/get-messages-usage-report
  */
 export async function readReport(

@@ -34,7 +34,9 @@ export interface A2aCardOptions {
   readonly agent: string | undefined;
 }
 
-/** The card of an agent behind this gateway. What a definition says of itself stands in none, as strangers read cards. */
+/**
+ * The card of an agent behind this gateway. What a definition says of itself stands in none, as strangers read cards.
+ */
 export function a2aCard({ url, needsToken, pushes, agent }: A2aCardOptions): AgentCard {
   const { rpc, http } = a2aPaths(agent);
   const interfaces = ["1.0", "0.3"].flatMap((protocolVersion) => [

@@ -54,12 +54,15 @@ interface A2aRequest extends IncomingMessage {
 }
 
 const LOOK_MS = 1_000;
-/** Of one answer, and of all of one caller. A client that leaves more unread is cut off: of a caller's answers, the one with most. */
+/**
+ * Of one answer, and of all of one caller. A client that leaves more unread is cut off: of a caller's answers, the one
+ * with most.
+ */
 const MAX_UNREAD_BYTES = { ofOne: 16 * 1024 * 1024, ofCaller: 32 * 1024 * 1024 } as const;
 
 /**
- * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express app answers here, behind the gateway's
- * own guard and admission, which have read the body.
+ * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express
+ * app answers here, behind the gateway's own guard and admission, which have read the body.
  */
 export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOptions): A2aDoor {
   const app = express();
@@ -110,7 +113,10 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
   };
 }
 
-/** The answer to a body that is no request of JSON-RPC. The SDK has one code for all of that. @throws {ToolError} for what is none of JSON-RPC's matter */
+/**
+ * The answer to a body that is no request of JSON-RPC. The SDK has one code for all of that.
+ * @throws {ToolError} for what is none of JSON-RPC's matter
+ */
 function rpcRefusal(received: ReceivedBody, headers: IncomingHttpHeaders): object | undefined {
   try {
     const { jsonrpc, method, id = null } = readA2aBody(received, headers);
@@ -163,7 +169,10 @@ const failed =
     else response.status(statusOf(said.code)).json(errorBody(said));
   };
 
-/** A client that does not read takes no place of running requests, and is cut off in time: the SDK writes on without waiting. */
+/**
+ * A client that does not read takes no place of running requests, and is cut off in time: the SDK writes on without
+ * waiting.
+ */
 class Readers {
   readonly #stallMs: number;
   /** Answers by caller. */

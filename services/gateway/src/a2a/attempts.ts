@@ -1,4 +1,7 @@
-/** Runs work that is tried again and again. `onFault` hears of the first failure, and of the next one once the work has succeeded in between. */
+/**
+ * Runs work that is tried again and again. `onFault` hears of the first failure, and of the next one once the work has
+ * succeeded in between.
+ */
 export function attempts(onFault: (error: unknown) => void): (work: () => Promise<void>) => Promise<void> {
   let isFailing = false;
   return async (work) => {

@@ -2,7 +2,8 @@ import { isRecord } from "@rockbot/base";
 import { base64Bytes, ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /**
- * Refuses what the SDK fails at, or reads as something else: a part that is no object, and a file in wrong base64, of which it reads a part.
+ * Refuses what the SDK fails at, or reads as something else: a part that is no object, and a file in wrong base64, of
+ * which it reads a part.
  * @param body of a request of any binding and version
  * @throws {ToolError} in words for the client
  */

@@ -12,7 +12,10 @@ export interface EndWaitingOptions {
 /** A task waits at most so much longer than it may. */
 const MAX_LOOK_MS = 60_000;
 
-/** Fails tasks whose client does not answer the agent's question in time. Of several gateways one does. Disposal ends it. */
+/**
+ * Fails tasks whose client does not answer the agent's question in time. Of several gateways one does. Disposal ends
+ * it.
+ */
 export function endWaiting(store: TaskStore, { waitMs, log }: EndWaitingOptions): AsyncDisposable {
   const why = `The agent asked a question, and no answer came within ${inWords(waitMs)}. Send a message without a taskId, and with the contextId to go on.`;
   const attempt = attempts((err) =>

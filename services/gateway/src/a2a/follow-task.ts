@@ -37,7 +37,10 @@ const LOOK_MS = 10_000;
 /** Events of a turn may come behind its answer, by another way. */
 const REST_MS = 250;
 
-/** Each step of the task's newest turn, from the first that the session's log has, and its end. A task that is at work is taken up. */
+/**
+ * Each step of the task's newest turn, from the first that the session's log has, and its end. A task that is at work
+ * is taken up.
+ */
 export async function* followTask(
   task: StoredTask,
   options: FollowTaskOptions,

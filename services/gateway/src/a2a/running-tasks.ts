@@ -25,8 +25,8 @@ const MAX_RUNNING = { ofOne: 32, ofAll: 128 } as const;
 const { name: TOOL } = tools.agentChat;
 
 /**
- * The tasks whose calls this process has out. The id of a task's newest turn is that of its call: a call that is made again joins the turn, whoever made
- * it first. So a process that takes a task up begins nothing twice.
+ * The tasks whose calls this process has out. The id of a task's newest turn is that of its call: a call that is made
+ * again joins the turn, whoever made it first. So a process that takes a task up begins nothing twice.
  */
 export class RunningTasks implements AsyncDisposable {
   readonly #caller: ToolCaller;
@@ -134,7 +134,9 @@ export class RunningTasks implements AsyncDisposable {
   }
 }
 
-/** How the turn has ended of a task that the store has as it is now: with a question, if a further turn has begun since. */
+/**
+ * How the turn has ended of a task that the store has as it is now: with a question, if a further turn has begun since.
+ */
 function endOfTurn(task: StoredTask, now: StoredTask): StoredTask {
   const turn = now.earlier.find(({ turnId }) => turnId === task.turnId);
   return turn === undefined

@@ -29,7 +29,10 @@ export interface ServedA2a extends AsyncDisposable {
   takeUp(): Promise<void>;
 }
 
-/** Serves the plain agent, and those that the settings name, by A2A at the address at which the settings say that clients reach it. */
+/**
+ * Serves the plain agent, and those that the settings name, by A2A at the address at which the settings say that
+ * clients reach it.
+ */
 export function serveA2a(
   caller: ToolCaller,
   {

@@ -65,8 +65,9 @@ const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
 const MAX_ASKED = 262_144;
 
 /**
- * Does what A2A's requests ask for. A task is a turn of the agent, and a further one for each answer to a question of the agent: it outlives its client and
- * this process. Each caller sees its own tasks alone. The SDK's own handler would lose a task with the process that runs it.
+ * Does what A2A's requests ask for. A task is a turn of the agent, and a further one for each answer to a question of
+ * the agent: it outlives its client and this process. Each caller sees its own tasks alone. The SDK's own handler would
+ * lose a task with the process that runs it.
  */
 export class TaskDesk implements A2ARequestHandler {
   readonly #options: TaskDeskOptions;
@@ -394,7 +395,10 @@ const turnIdOf = ({ id, by }: Pick<StoredTask, "id" | "by">, messageId: string):
 const idOf = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
-/** @throws {A2AError} if the message that has come under the id of an earlier one is another. Of an earlier turn the text may be forgotten. */
+/**
+ * @throws {A2AError} if the message that has come under the id of an earlier one is another. Of an earlier turn the
+ * text may be forgotten.
+ */
 function checkSame(before: Pick<TaskTurn, "asked">, asked: string): void {
   if (before.asked !== "" && before.asked !== asked)
     throw new RequestMalformedError("message.messageId: another message had it. Give each message its own");

@@ -4,7 +4,10 @@ import { type AgentEvent, tools } from "@rockbot/contracts";
 import type { StoredTask } from "./store/task-store.ts";
 import { answerOf, statusOf, wordsOf } from "./task-message.ts";
 
-/** What a stream tells of a turn's steps. The text before a call of a tool was no answer: what comes behind the call replaces it. */
+/**
+ * What a stream tells of a turn's steps. The text before a call of a tool was no answer: what comes behind the call
+ * replaces it.
+ */
 export class TaskEvents {
   readonly #task: StoredTask;
   readonly #hasPieces: boolean;

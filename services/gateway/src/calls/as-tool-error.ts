@@ -11,7 +11,10 @@ export interface AsToolErrorOptions {
   readonly log: Logger;
 }
 
-/** Why a call failed, for its client. One that ended because this process stops is not the client's doing: another gateway may answer it, if a second run does no harm. */
+/**
+ * Why a call failed, for its client. One that ended because this process stops is not the client's doing: another
+ * gateway may answer it, if a second run does no harm.
+ */
 export function asToolError(
   error: unknown,
   toolName: string,

@@ -24,8 +24,8 @@ export interface CallHeadersOptions {
 }
 
 /**
- * Reads `Idempotency-Key`, `rockbot-age-ms`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and `rockbot-untrusted`. The same key of the
- * same caller is the same call.
+ * Reads `Idempotency-Key`, `rockbot-age-ms`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and
+ * `rockbot-untrusted`. The same key of the same caller is the same call.
  * @throws {ToolError} `invalid_arguments` that names every fault
  */
 export function readCallHeaders(
@@ -70,8 +70,9 @@ export function readCallHeaders(
 }
 
 /**
- * The toolCallId of a caller's idempotency key. Quotes around it, as in a structured header, are no part of it. A key of 32 lower-case hex
- * digits is the toolCallId itself, unless the gateway tells callers apart. Then the key of one caller must never be the call of another.
+ * The toolCallId of a caller's idempotency key. Quotes around it, as in a structured header, are no part of it. A key
+ * of 32 lower-case hex digits is the toolCallId itself, unless the gateway tells callers apart. Then the key of one
+ * caller must never be the call of another.
  */
 export function callIdOf(key: string, caller: string | undefined): string {
   const bare = key.replace(/^"(.*)"$/, "$1");

@@ -5,8 +5,8 @@ import { errorBody, HttpErrorCode } from "../http/http-error.ts";
 import { callIdOf, isCallId } from "./call-headers.ts";
 
 /**
- * The body that `GET /v1/calls/{toolCallId}` answers: the state of a call made through this gateway, and its answer if that is kept. In the place of
- * the id may stand the Idempotency-Key of the call.
+ * The body that `GET /v1/calls/{toolCallId}` answers: the state of a call made through this gateway, and its answer if
+ * that is kept. In the place of the id may stand the Idempotency-Key of the call.
  * @param by whose calls are shown; those of others are as if they were none
  * @throws {ToolError} `not_found` if there was no such call, or it is forgotten
  */

@@ -27,7 +27,10 @@ export interface InvokeOptions {
   readonly log: Logger;
 }
 
-/** Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked otherwise. */
+/**
+ * Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked
+ * otherwise.
+ */
 // Long because: all forms of the answer share what ends a call
 export function invoke(
   caller: ToolCaller,
@@ -118,7 +121,9 @@ export function invoke(
   };
 }
 
-/** Answers past the Response of the web, which is another object with another stream: head and body go out in one write. */
+/**
+ * Answers past the Response of the web, which is another object with another stream: head and body go out in one write.
+ */
 function sendJson(outgoing: ServerResponse, value: unknown, headers: Readonly<Record<string, string>>): Response {
   const body = Buffer.from(JSON.stringify(value));
   outgoing.writeHead(200, { ...headers, "content-type": "application/json", "content-length": body.length }).end(body);

@@ -32,7 +32,10 @@ const HEAD_MS = 2_000;
 /** The words of a turn that failed and its end come within this time. */
 const TOGETHER_MS = 25;
 
-/** Answers `POST /v1/chat/completions` as OpenAI does: a turn of the agent, which is a call of its tool on behalf of the request's caller. */
+/**
+ * Answers `POST /v1/chat/completions` as OpenAI does: a turn of the agent, which is a call of its tool on behalf of the
+ * request's caller.
+ */
 export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOptions) {
   const { maxTimeoutMs, refusals, signal, log } = options;
   const turns = new TurnCalls(caller, options);
@@ -85,7 +88,8 @@ async function stream(
   const { outgoing } = c.env;
   const { toolCallId, sessionId, after = 0, hasKey } = turn.headers;
   using listener = await sessions.listen(turn.by, sessionId ?? toolCallId);
-  // A turn with a key may have begun. Without its log it is told of from when it is heard; if the agent is away, the turn says why.
+  // A turn with a key may have begun. Without its log it is told of from when it is heard; if the agent is away, the
+  // turn says why.
   const known = hasKey ? [...(await listener.readOn().catch(() => []))] : [];
   if (!hasKey) listener.startWith(toolCallId);
   const visited = turns.visit(turn);

@@ -11,8 +11,9 @@ export interface ChatHeaders extends Omit<CallHeaders, "firstSentMsAgo"> {
 }
 
 /**
- * Reads the headers of a call, where a turn of a session goes on without its client unless `rockbot-on-close` says `cancel`. `Last-Event-ID` has the stream
- * of the same `Idempotency-Key` go on. `rockbot-age-ms` is refused, as it would not be kept: the agent begins a turn that its store does not know.
+ * Reads the headers of a call, where a turn of a session goes on without its client unless `rockbot-on-close` says
+ * `cancel`. `Last-Event-ID` has the stream of the same `Idempotency-Key` go on. `rockbot-age-ms` is refused, as it
+ * would not be kept: the agent begins a turn that its store does not know.
  * @throws {ToolError} `invalid_arguments` that names the faults
  */
 export function readChatHeaders(

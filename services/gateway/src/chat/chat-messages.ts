@@ -7,7 +7,9 @@ export interface RequestFault {
   readonly message: string;
 }
 
-/** The messages of a request as the agent takes them: all, or only the last. What cannot be taken is added to `faults`. */
+/**
+ * The messages of a request as the agent takes them: all, or only the last. What cannot be taken is added to `faults`.
+ */
 export function readMessages(
   value: unknown,
   faults: RequestFault[],

@@ -62,7 +62,10 @@ export class ChunkWriter {
     return this.#chunk({ content }, { sequence });
   }
 
-  /** A step of the turn that OpenAI's form has no place for: a chunk that adds nothing, or a text of ours, with the event as `rockbot`. */
+  /**
+   * A step of the turn that OpenAI's form has no place for: a chunk that adds nothing, or a text of ours, with the
+   * event as `rockbot`.
+   */
   step(event: AgentEvent, content?: string): string {
     return this.#chunk(content === undefined ? {} : { content }, {
       sequence: event.sequence,
@@ -103,7 +106,10 @@ export class ChunkWriter {
   }
 }
 
-/** One event. Its id is where a stream that was cut off goes on. JSON text has no line breaks, so one data line holds it. */
+/**
+ * One event. Its id is where a stream that was cut off goes on. JSON text has no line breaks, so one data line holds
+ * it.
+ */
 export const eventText = (value: object, sequence?: number): string =>
   `${sequence === undefined ? "" : `id: ${sequence}\n`}data: ${JSON.stringify(value)}\n\n`;
 

@@ -16,7 +16,8 @@ export const noModel = (id: string, why = `the agent is the model "${AGENT_MODEL
 export const MODEL_PATH = "/v1/models/:id{.+}";
 
 /**
- * Answers `GET /v1/models` and `GET /v1/models/{id}` as OpenAI does: the agent is one model, for callers that may ask it.
+ * Answers `GET /v1/models` and `GET /v1/models/{id}` as OpenAI does: the agent is one model, for callers that may ask
+ * it.
  * @param toolsOf the tools that a caller may use
  */
 export function models(caller: ToolCaller, toolsOf: (by: string | undefined) => readonly { readonly name: string }[]) {

@@ -1,7 +1,10 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 
-/** Says in words for people that no agent runs, where the error of a call of its tool only says that the tool is not served. */
+/**
+ * Says in words for people that no agent runs, where the error of a call of its tool only says that the tool is not
+ * served.
+ */
 export function orNoAgent(error: ToolError, caller: Pick<ToolCaller, "tools">): ToolError {
   const isAway = error.code === ToolErrorCode.Unavailable || error.code === ToolErrorCode.ToolNotFound;
   return isAway && error.details?.["mayHaveRun"] !== true && caller.tools.get(tools.agentChat.name) === undefined

@@ -20,8 +20,8 @@ export function answerErrorOf(c: Context, error: ToolError, call?: CallName): Re
 }
 
 /**
- * Answers with an error as OpenAI does. `x-should-retry` keeps its clients from making a second turn where the first may have run: they repeat each
- * request that failed with status 408, 409, 429 or 5xx.
+ * Answers with an error as OpenAI does. `x-should-retry` keeps its clients from making a second turn where the first
+ * may have run: they repeat each request that failed with status 408, 409, 429 or 5xx.
  */
 export function answerOpenAiError(c: Context, error: ToolError, call?: CallName): Response {
   c.header("x-should-retry", String(error.isRetryable && error.details?.["mayHaveRun"] !== true));

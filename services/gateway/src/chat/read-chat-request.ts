@@ -19,9 +19,11 @@ export interface ChatRequest {
 export const AGENT_MODEL = "rockbot";
 
 /**
- * Reads the body of a request for a chat completion. Parameters that tune a model, such as `temperature`, are the operator's and are passed over.
- * Those that would change the answer's form, or promise what the agent does not keep, are refused.
- * @param sessionId the session, of which only the newest message is taken; without one the messages are the whole conversation
+ * Reads the body of a request for a chat completion. Parameters that tune a model, such as `temperature`, are the
+ * operator's and are passed over. Those that would change the answer's form, or promise what the agent does not keep,
+ * are refused.
+ * @param sessionId the session, of which only the newest message is taken; without one the messages are the whole
+ * conversation
  * @throws {ToolError} `invalid_arguments` that names every fault; its `details.param` is where the first is
  */
 export function readChatRequest(body: Readonly<Record<string, unknown>>, sessionId: string | undefined): ChatRequest {
@@ -111,7 +113,10 @@ function readTools(value: unknown, faults: RequestFault[]): ClientTool[] {
   });
 }
 
-/** The tools that the model may call: all of the client, or the one that has to be called. They say nothing about the agent's own. */
+/**
+ * The tools that the model may call: all of the client, or the one that has to be called. They say nothing about the
+ * agent's own.
+ */
 function chosenTools(choice: unknown, tools: ClientTool[], faults: RequestFault[]): ClientTool[] {
   if (choice == null || choice === "auto" || choice === "none") return tools;
   const called = isRecord(choice) && isRecord(choice["function"]) ? choice["function"]["name"] : undefined;

@@ -7,7 +7,10 @@ export interface TurnVisit {
   readonly result: Promise<ToolInvokeResponse>;
   /** Whether the turn ran already when the request came. */
   readonly hasJoined: boolean;
-  /** The client is gone. The turn ends with its last client, unless one of them wants it to go on, and not too many do already. */
+  /**
+   * The client is gone. The turn ends with its last client, unless one of them wants it to go on, and not too many do
+   * already.
+   */
   leave(reason: ToolError): void;
 }
 
@@ -33,7 +36,10 @@ interface Turn {
 /** So many turns of one caller go on without a client, and so many of all: they hold calls that others may want. */
 const MAX_LEFT = { ofOne: 32, ofAll: 128 } as const;
 
-/** The turns that run for clients of this process. Requests with the same id are one turn: a client whose stream was cut off comes back to it. */
+/**
+ * The turns that run for clients of this process. Requests with the same id are one turn: a client whose stream was cut
+ * off comes back to it.
+ */
 export class RunningTurns {
   readonly #turns = new Map<string, Turn>();
 

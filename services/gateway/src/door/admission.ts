@@ -7,7 +7,10 @@ import { hasBody, receiveBody } from "../http/read-body.ts";
 import { MCP_PATH } from "../mcp/mcp-door.ts";
 import type { GatewayEnv } from "./guard.ts";
 
-/** Lets a request run once its body is there, as far as there are places. Handlers find the body, and the request's visit, in their context. */
+/**
+ * Lets a request run once its body is there, as far as there are places. Handlers find the body, and the request's
+ * visit, in their context.
+ */
 export function admission(admissionOf: (c: Context<GatewayEnv>) => Admission) {
   return createMiddleware<GatewayEnv>(async (c, next) => {
     const { incoming, outgoing } = c.env;

@@ -6,7 +6,10 @@ import { HttpErrorCode } from "../http/http-error.ts";
 export interface AuthenticateOptions {
   /** The gateway's own agent, as which everybody calls while the policy has no tokens. */
   readonly self: string;
-  /** The one token of everybody as it is now, as long as the policy has none. A client that shows it is the gateway's own agent. */
+  /**
+   * The one token of everybody as it is now, as long as the policy has none. A client that shows it is the gateway's
+   * own agent.
+   */
   readonly token: (() => string | undefined) | undefined;
   /** Whose tokens say who calls. */
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
@@ -20,8 +23,9 @@ export interface AuthenticateOptions {
 export type Authenticate = (authorization: string | undefined) => string | undefined;
 
 /**
- * Tells callers by their bearer tokens. A policy that has tokens is the only one that counts: the single token would be a way around it. The policy
- * of now holds for the next request. Without tokens nobody is let in as an agent that may own servers, as everybody would share them at whichever door.
+ * Tells callers by their bearer tokens. A policy that has tokens is the only one that counts: the single token would be
+ * a way around it. The policy of now holds for the next request. Without tokens nobody is let in as an agent that may
+ * own servers, as everybody would share them at whichever door.
  */
 export function createAuthenticator({
   self,

@@ -26,8 +26,8 @@ export interface GuardOptions extends FrontDoorOptions {
 }
 
 /**
- * Lets a request pass only by the front door, and if it shows who sends it, which is the variable `caller` from then on. Requests that pass never get
- * CORS headers in their answers.
+ * Lets a request pass only by the front door, and if it shows who sends it, which is the variable `caller` from then
+ * on. Requests that pass never get CORS headers in their answers.
  */
 export function guard({ authenticate, refusals, ...names }: GuardOptions) {
   const faultOf = createFrontDoor(names);

@@ -3,8 +3,8 @@ import type { Authenticate } from "./authenticate.ts";
 import type { GatewayEnv } from "./guard.ts";
 
 /**
- * Cuts a stream that lasts as long as its client wishes once its token is no longer that of the same caller: it may have expired, or the policy may
- * be another.
+ * Cuts a stream that lasts as long as its client wishes once its token is no longer that of the same caller: it may
+ * have expired, or the policy may be another.
  */
 export function recheck(c: Context<GatewayEnv>, authenticate: Authenticate, everyMs: number): Disposable {
   const caller = c.get("caller");

@@ -31,8 +31,8 @@ const LINES_A_CALLER = 60;
 const MAX_CALLERS = 1_000;
 
 /**
- * Reports refusals at the front door in the audit log and in the log. It reports requests by address, and never their token; it reports calls
- * by caller. It reports the first of a kind at once, and then a number each minute.
+ * Reports refusals at the front door in the audit log and in the log. It reports requests by address, and never their
+ * token; it reports calls by caller. It reports the first of a kind at once, and then a number each minute.
  */
 export class RefusalLog implements Disposable {
   readonly #options: RefusalLogOptions;
@@ -53,7 +53,9 @@ export class RefusalLog implements Disposable {
     this.#callers = new RefusalTally({ maxNames: MAX_CALLERS, ownLines: LINES_A_CALLER, tell, everyMs });
   }
 
-  /** A request that nobody stands behind who is known here: without a token that holds, or from a page that may not ask. */
+  /**
+   * A request that nobody stands behind who is known here: without a token that holds, or from a page that may not ask.
+   */
   request(remoteAddress: string | undefined, { code }: ToolError): void {
     this.#counter.add(1, { reason: code });
     this.#addresses.note(remoteAddress, code);

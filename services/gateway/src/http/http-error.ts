@@ -54,7 +54,10 @@ const statuses: Readonly<Record<string, number>> = {
 /** The HTTP status that fits an error code. A code of a newer peer counts as a failure behind the front door. */
 export const statusOf = (code: string): number => (Object.hasOwn(statuses, code) ? (statuses[code] as number) : 502);
 
-/** The error's form in a body: the ToolError of the bus, without this process's secrets. It names no call where the request was not a call. */
+/**
+ * The error's form in a body: the ToolError of the bus, without this process's secrets. It names no call where the
+ * request was not a call.
+ */
 export function errorBody(error: ToolError, call?: CallName): object {
   return redactValue({
     ...call,

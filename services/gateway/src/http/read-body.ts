@@ -24,8 +24,8 @@ const CHAT: Expected = { what: "the request", send: "one JSON object, as OpenAI'
 const A2A: Expected = { what: "the request", send: "one JSON object, as A2A has it" };
 
 /**
- * A request's body as it came, or undefined if there is none. If the body cannot be read it is the error for that, which the handler throws that
- * needs the body.
+ * A request's body as it came, or undefined if there is none. If the body cannot be read it is the error for that,
+ * which the handler throws that needs the body.
  */
 export type ReceivedBody = Buffer | ToolError | undefined;
 
@@ -64,7 +64,8 @@ export function readArguments(body: ReceivedBody, headers: IncomingHttpHeaders):
 }
 
 /**
- * The JSON object in the body of a request for a chat completion. A number of more digits than JavaScript keeps is rounded: clients send seeds.
+ * The JSON object in the body of a request for a chat completion. A number of more digits than JavaScript keeps is
+ * rounded: clients send seeds.
  * @throws {ToolError} in words for the client, whatever came
  */
 export function readChatBody(body: ReceivedBody, headers: IncomingHttpHeaders): Readonly<Record<string, unknown>> {
@@ -73,7 +74,10 @@ export function readChatBody(body: ReceivedBody, headers: IncomingHttpHeaders): 
   return readObject(value, CHAT);
 }
 
-/** The JSON object in the body of a request of A2A; an empty one without a body. @throws {ToolError} in words for the client, whatever came */
+/**
+ * The JSON object in the body of a request of A2A; an empty one without a body.
+ * @throws {ToolError} in words for the client, whatever came
+ */
 export function readA2aBody(body: ReceivedBody, headers: IncomingHttpHeaders): Readonly<Record<string, unknown>> {
   const type = headers["content-type"]?.replace(/^application\/a2a\+json/i, "application/json");
   return readObject(readJson(body, { ...headers, "content-type": type }, A2A, parseJson) ?? {}, A2A);

@@ -11,8 +11,8 @@ export interface SendStreamOptions {
 }
 
 /**
- * Sends a response whose body comes bit by bit, at the client's pace; resolves when it has been sent, or its client is gone.
- * No more is taken from the body than the client reads; once it is gone, the body is cancelled.
+ * Sends a response whose body comes bit by bit, at the client's pace; resolves when it has been sent, or its client is
+ * gone. No more is taken from the body than the client reads; once it is gone, the body is cancelled.
  */
 export async function sendStream(
   outgoing: ServerResponse,

@@ -2,7 +2,9 @@ import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
 
-/** Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took. */
+/**
+ * Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took.
+ */
 export function traceRequests() {
   const tracer = trace.getTracer("@rockbot/gateway");
   const duration = metrics

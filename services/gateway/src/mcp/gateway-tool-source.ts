@@ -19,7 +19,10 @@ export interface GatewayToolSourceOptions {
   readonly log: Logger;
 }
 
-/** The tools that a caller may see and call through this gateway, in the form that MCP clients get. An undefined caller stands for the gateway's own agent. */
+/**
+ * The tools that a caller may see and call through this gateway, in the form that MCP clients get. An undefined caller
+ * stands for the gateway's own agent.
+ */
 export function gatewayToolSource(
   caller: ToolCaller,
   by: string | undefined,

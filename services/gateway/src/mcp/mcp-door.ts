@@ -24,7 +24,10 @@ export const MCP_PATH = "/mcp";
 /** The headers of a request that the protocol reads. Above all not the token, which has been looked at by then. */
 const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 
-/** Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header that says other than the body. */
+/**
+ * Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header
+ * that says other than the body.
+ */
 export const isListening = (method: string, mcpMethod: string | undefined): boolean =>
   method === "GET" || mcpMethod === "subscriptions/listen";
 

@@ -9,8 +9,9 @@ export const MAX_LISTED_CALLS = 1_000;
 const LISTED_CALLS = 100;
 
 /**
- * The routes behind `rockbot calls`, for the calls of all callers in this process, and of the other instances of their agents that share a Redis.
- * They are `GET /operator/calls?limit=N`, where N is 100 unless given, and `GET /operator/calls/{toolCallId}`.
+ * The routes behind `rockbot calls`, for the calls of all callers in this process, and of the other instances of their
+ * agents that share a Redis. They are `GET /operator/calls?limit=N`, where N is 100 unless given, and `GET
+ * /operator/calls/{toolCallId}`.
  */
 export function createCallsApp(journals: readonly ToolCaller["journal"][]): HttpApp {
   return {

@@ -21,8 +21,9 @@ export interface OperatorDoorOptions extends Omit<GuardOptions, "authenticate"> 
 export const OPERATOR_PATH = "/operator/";
 
 /**
- * Opens the endpoints for operators to one of their tokens, and to nothing else. It opens neither to a caller's token or the gateway's, nor to
- * clients of this machine, where tools run, too. While the policy has no such token there is no door.
+ * Opens the endpoints for operators to one of their tokens, and to nothing else. It opens neither to a caller's token
+ * or the gateway's, nor to clients of this machine, where tools run, too. While the policy has no such token there is
+ * no door.
  */
 export function operatorDoor(
   operator: HttpApp,

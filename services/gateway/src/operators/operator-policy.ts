@@ -7,7 +7,8 @@ import { noSuchOperatorPath } from "./operator-routes.ts";
 export const POLICY_PATH = "/operator/policy";
 
 /**
- * `GET /operator/policy` has its revision, `GET /operator/policy?caller=C&tool=T` also what it says of that use, and why.
+ * `GET /operator/policy` has its revision, `GET /operator/policy?caller=C&tool=T` also what it says of that use, and
+ * why.
  * @param tools know which ones are dangerous
  */
 export function createPolicyApp(policy: Pick<PolicyHolder, "current">, tools: Pick<ToolRegistry, "get">): HttpApp {

@@ -32,8 +32,9 @@ export const isSessionEvents = (method: string, path: string): boolean =>
   method === "GET" && /^\/v1\/sessions\/[^/]+\/events$/.test(path);
 
 /**
- * Answers `GET /v1/sessions/{id}/events`: each step of the session's turns as an event, those that its log has and those to come, until the client goes. Their
- * ids are sequences: `Last-Event-ID`, or `after` in the query, has the stream go on behind one.
+ * Answers `GET /v1/sessions/{id}/events`: each step of the session's turns as an event, those that its log has and
+ * those to come, until the client goes. Their ids are sequences: `Last-Event-ID`, or `after` in the query, has the
+ * stream go on behind one.
  */
 export function sessionEvents(
   hub: SessionHub,

@@ -33,8 +33,8 @@ interface Hearing {
 }
 
 /**
- * Hears what happens in the agent's sessions, for streams of this process. Streams of one caller share a subscription: a broker that verifies its
- * users lets each have a bounded number of them.
+ * Hears what happens in the agent's sessions, for streams of this process. Streams of one caller share a subscription:
+ * a broker that verifies its users lets each have a bounded number of them.
  */
 export class SessionHub implements AsyncDisposable {
   readonly #bus: Bus;

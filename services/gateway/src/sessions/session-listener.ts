@@ -11,7 +11,9 @@ const MAX_TAKEN = 1_000;
 /** A log has 1 000 events, and a page of it 500: more pages come only while more happens. */
 const MAX_PAGES = 8;
 
-/** The events of one session, for one reader: in order, each once. What the bus has lost is read from the session's log. */
+/**
+ * The events of one session, for one reader: in order, each once. What the bus has lost is read from the session's log.
+ */
 export class SessionListener implements Disposable {
   readonly #read: ReadLog;
   readonly #onDispose: () => void;
@@ -112,7 +114,10 @@ export class SessionListener implements Disposable {
     return true;
   }
 
-  /** A session of which nothing was left counts from the beginning. Then an event is no repetition, but later than the one with its sequence. */
+  /**
+   * A session of which nothing was left counts from the beginning. Then an event is no repetition, but later than the
+   * one with its sequence.
+   */
   #isCountAnew({ sequence, at }: AgentEvent): boolean {
     const before = this.#taken.get(sequence);
     return sequence <= this.#last && before !== undefined && at > before;

@@ -22,7 +22,10 @@ const MARGIN_MS = 60_000;
 /** How often the tokens are read while another instance renews them. */
 const LOOK_MS = 100;
 
-/** Access tokens of accounts, renewed when they end: one renewal of an account at a time, here and over all instances that share `leases`. */
+/**
+ * Access tokens of accounts, renewed when they end: one renewal of an account at a time, here and over all instances
+ * that share `leases`.
+ */
 export class AccessTokens {
   readonly #options: AccessTokensOptions;
   readonly #owner = randomUUID();
@@ -34,7 +37,8 @@ export class AccessTokens {
 
   /**
    * @param stale a token that Google has refused: another one is needed
-   * @throws {ToolError} `unavailable` with `details.reason` `login_required` if the account has to log in, else `unavailable` or `rate_limited`
+   * @throws {ToolError} `unavailable` with `details.reason` `login_required` if the account has to log in, else
+   * `unavailable` or `rate_limited`
    */
   async get(product: Product, account: string, signal: AbortSignal, stale?: string): Promise<string> {
     const grant = await this.#read(product, account);
@@ -81,7 +85,10 @@ export class AccessTokens {
     }
   }
 
-  /** Waits until no other instance renews, at most as long as a renewal takes: then two renew, which costs a request and spoils nothing. */
+  /**
+   * Waits until no other instance renews, at most as long as a renewal takes: then two renew, which costs a request and
+   * spoils nothing.
+   */
   async #untilOurs(name: string, product: Product, account: string, stale: string | undefined): Promise<AccountGrant> {
     const { leases, renewMs } = this.#options;
     const end = performance.now() + renewMs;

@@ -16,7 +16,8 @@ export interface AccountChoice {
 
 /**
  * The account that a caller's calls use: the policy's, else the setting's, else the only one there is.
- * @throws {ToolError} `denied` if the policy names accounts and none for this caller; `unavailable` if the operator has to name one, or log one in
+ * @throws {ToolError} `denied` if the policy names accounts and none for this caller; `unavailable` if the operator has
+ * to name one, or log one in
  */
 export async function accountOf(
   caller: string,

@@ -15,7 +15,9 @@ export interface OAuthClientOptions {
 export interface TokenAnswer {
   readonly accessToken: string;
   readonly expiresInSeconds: number;
-  /** Those that the person left ticked; undefined if the answer names none, as then they are those that were asked for. */
+  /**
+   * Those that the person left ticked; undefined if the answer names none, as then they are those that were asked for.
+   */
   readonly scopes: readonly string[] | undefined;
   /** Undefined where the one before stays valid. */
   readonly refreshToken: string | undefined;
@@ -28,7 +30,10 @@ export class GrantRevokedError extends Error {
   override readonly name = "GrantRevokedError";
 }
 
-/** Google's token endpoint, as an installed program uses it. @see https://developers.google.com/identity/protocols/oauth2/native-app */
+/**
+ * Google's token endpoint, as an installed program uses it.
+ * @see https://developers.google.com/identity/protocols/oauth2/native-app
+ */
 export class OAuthClient {
   readonly #options: OAuthClientOptions;
 
@@ -40,7 +45,11 @@ export class OAuthClient {
     return this.#options.clientId;
   }
 
-  /** Tokens for a code of the page of consent. @throws {GrantRevokedError} if the code is not valid @throws {ToolError} */
+  /**
+   * Tokens for a code of the page of consent.
+   * @throws {GrantRevokedError} if the code is not valid
+   * @throws {ToolError}
+   */
   exchange(code: string, verifier: string, redirectUri: string, signal?: AbortSignal): Promise<TokenAnswer> {
     return this.#ask(
       { grant_type: "authorization_code", code, code_verifier: verifier, redirect_uri: redirectUri },

@@ -87,7 +87,10 @@ export class TokenStore {
     });
   }
 
-  /** The file of an account's tokens if other users of this machine have rights to it, as far as its mode says. @throws {StoreUnavailableError} */
+  /**
+   * The file of an account's tokens if other users of this machine have rights to it, as far as its mode says.
+   * @throws {StoreUnavailableError}
+   */
   async exposedFile(product: Product, account: string): Promise<string | undefined> {
     const path = this.#path(product, account);
     const { mode } = await stat(path).catch((error: NodeJS.ErrnoException) => {

@@ -31,7 +31,8 @@ export interface AccountApi {
   readonly origin: string;
   /**
    * @param path of parts, each of which is encoded
-   * @throws {ToolError} `invalid_arguments` in the API's words, `rate_limited`, `unavailable`, `denied`; `outcome_unknown` of a request with effects
+   * @throws {ToolError} `invalid_arguments` in the API's words, `rate_limited`, `unavailable`, `denied`;
+   * `outcome_unknown` of a request with effects
    */
   ask(path: readonly string[], request: ApiRequest): Promise<Readonly<Record<string, unknown>>>;
 }

@@ -33,7 +33,8 @@ export interface LoggedIn {
 }
 
 /**
- * Has a person consent in a browser on this machine, and keeps the tokens. The browser comes back to a free port of 127.0.0.1, as RFC 8252 has it.
+ * Has a person consent in a browser on this machine, and keeps the tokens. The browser comes back to a free port of
+ * 127.0.0.1, as RFC 8252 has it.
  * @throws {LoginError} if the person refuses, or another account logs in @throws {ToolError} if Google gives no token
  */
 export async function logIn({

@@ -10,7 +10,8 @@ export interface LogOutOptions {
 }
 
 /**
- * Takes the consent of an account back at Google, then forgets its tokens. They stay as long as Google cannot be asked: without them nobody could ask.
+ * Takes the consent of an account back at Google, then forgets its tokens. They stay as long as Google cannot be asked:
+ * without them nobody could ask.
  * @returns whether Google still knew the consent; undefined if the account has no tokens
  * @throws {ToolError} if Google does not answer @throws {StoreUnavailableError}
  */

@@ -61,7 +61,10 @@ function headersOf(values: unknown): Map<string, string> {
   return headers;
 }
 
-/** The texts that a person reads: of alternatives the HTML before the plain text, and all of what stands one after another. */
+/**
+ * The texts that a person reads: of alternatives the HTML before the plain text, and all of what stands one after
+ * another.
+ */
 export function mailContents(part: MailPart): MailContents {
   const disposition = dispositionOf(part);
   // Mail programs show a named text in its place if it is `inline`; its name is listed all the same.

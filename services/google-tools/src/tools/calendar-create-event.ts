@@ -6,7 +6,10 @@ import { calendarTime, eventTime, instantOf, isTimeZone, timeFault, zoneFault } 
 import { eventFacts, eventText } from "../events/event-facts.ts";
 import { CALENDARS } from "./calendar-list-events.ts";
 
-/** `calendar_create_event`: creates an event, once for each call: its id follows from the call, so that a second delivery finds it. */
+/**
+ * `calendar_create_event`: creates an event, once for each call: its id follows from the call, so that a second
+ * delivery finds it.
+ */
 export function calendarCreateEvent(api: GoogleApi): Tool {
   return defineTool(
     tools.calendarCreateEvent,

@@ -55,7 +55,10 @@ interface Answered extends Pick<Mail, "answers" | "subject"> {
 
 const HEADERS = ["Message-ID", "References", "Subject", "From", "Reply-To"];
 
-/** What an answer takes from the mail that it answers: RFC 5322, 3.6.4. @throws {ToolError} `invalid_arguments` if it has no one to answer */
+/**
+ * What an answer takes from the mail that it answers: RFC 5322, 3.6.4.
+ * @throws {ToolError} `invalid_arguments` if it has no one to answer
+ */
 async function answeredMail(gmail: AccountApi, id: string, signal: AbortSignal): Promise<Answered> {
   const mail = await gmail.ask([...MESSAGES, id], {
     query: { format: "metadata", metadataHeaders: HEADERS },

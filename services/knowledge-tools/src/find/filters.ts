@@ -28,7 +28,9 @@ export interface ResolveFiltersParts {
 /** Names that an error lists at most. */
 const MAX_LISTED = 20;
 
-/** Takes each name that is known, and collects an error for each filter with others. Tags are free, so that any will do. */
+/**
+ * Takes each name that is known, and collects an error for each filter with others. Tags are free, so that any will do.
+ */
 export async function resolveFilters(
   { kinds, authors, categories, tags }: NamedFilters,
   { store, kinds: known, scopes }: ResolveFiltersParts,

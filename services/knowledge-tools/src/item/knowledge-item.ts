@@ -1,4 +1,7 @@
-/** One piece of knowledge, as stores keep it. Names keep the case that they were written in; they are compared by `fold`. */
+/**
+ * One piece of knowledge, as stores keep it. Names keep the case that they were written in; they are compared by
+ * `fold`.
+ */
 export interface KnowledgeItem {
   readonly id: string;
   readonly kind: string;

@@ -44,18 +44,22 @@ export const MAX_RANKED = 500;
 export const levelsOf = (terms: number): readonly number[] => [...new Set([terms, Math.max(terms - 1, 1), 1])];
 
 /**
- * Keeps items and finds them. All instances see a change once it is saved. A change is there in full or not at all, also if its process is killed.
- * Every method throws StoreUnavailableError if the database is away.
+ * Keeps items and finds them. All instances see a change once it is saved. A change is there in full or not at all,
+ * also if its process is killed. Every method throws StoreUnavailableError if the database is away.
  */
 export interface KnowledgeStore extends AsyncDisposable {
   /** In words for an operator, without secrets. */
   readonly where: string;
-  /** The ids of items that match: those with all terms first, then those with all but one, then those with any. Each of these goes best first, and newest first. */
+  /**
+   * The ids of items that match: those with all terms first, then those with all but one, then those with any. Each of
+   * these goes best first, and newest first.
+   */
   match(query: MatchQuery): Promise<readonly string[]>;
   /** Those that there are, in the order asked for: of the first 500 ids. */
   get(ids: readonly string[]): Promise<readonly KnowledgeItem[]>;
   /**
-   * Saves all of them at once, or none. An item that there is keeps the time when it was made, and the place that it was read at.
+   * Saves all of them at once, or none. An item that there is keeps the time when it was made, and the place that it
+   * was read at.
    * @throws {OtherOwnerError} if another caller owns one
    */
   save(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): Promise<Saved>;

@@ -21,7 +21,10 @@ export interface LabelChange extends Label, Pick<LabelQuery, "kind"> {
   readonly by: number;
 }
 
-/** Adds up what saves change of labels. Their order is the same in every process, so that none waits for another that waits for it. */
+/**
+ * Adds up what saves change of labels. Their order is the same in every process, so that none waits for another that
+ * waits for it.
+ */
 export class LabelChanges {
   readonly #changes = new Map<string, LabelChange>();
 

@@ -22,7 +22,10 @@ export interface KnowledgeDesk {
   readonly now: () => number;
 }
 
-/** Runs what uses the store. The log gets the reason, which is the operator's. @throws {ToolError} `unavailable` while the database is away, or refuses */
+/**
+ * Runs what uses the store. The log gets the reason, which is the operator's.
+ * @throws {ToolError} `unavailable` while the database is away, or refuses
+ */
 export async function withStore<T>(what: string, log: Logger, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -10,8 +10,8 @@ import { noSuchItem } from "./knowledge-get.ts";
 const PRIVATE = "private";
 
 /**
- * `knowledge_save`: makes an item of the caller's, or changes one. Its id follows from the call, so that a call that is run again makes no second item.
- * What a turn saves that has read strangers' content is strangers' content.
+ * `knowledge_save`: makes an item of the caller's, or changes one. Its id follows from the call, so that a call that is
+ * run again makes no second item. What a turn saves that has read strangers' content is strangers' content.
  */
 export function knowledgeSave(desk: KnowledgeDesk, definition = tools.knowledgeSave): Tool {
   const { store, kinds, readerOf, onSaved, now } = desk;

@@ -17,7 +17,10 @@ const DEFAULT_RESULTS = 10;
 const MEANT = 50;
 const MEANT_CHARACTERS = 2_000;
 
-/** `knowledge_search`: items that the caller may read, by words and filters. What of the filters is not known is said beside what was found. */
+/**
+ * `knowledge_search`: items that the caller may read, by words and filters. What of the filters is not known is said
+ * beside what was found.
+ */
 export function knowledgeSearch(
   { store, kinds, meanings, readerOf }: KnowledgeDesk,
   definition = tools.knowledgeSearch,

@@ -17,7 +17,9 @@ export interface ItemDefaults {
   readonly at: number;
 }
 
-/** A file cannot be imported. Its message names the file, the line where there are many, and all that is wrong there. */
+/**
+ * A file cannot be imported. Its message names the file, the line where there are many, and all that is wrong there.
+ */
 export class ImportError extends Error {
   override readonly name = "ImportError";
 }
@@ -25,8 +27,8 @@ export class ImportError extends Error {
 const MAX = { id: 200, title: 300, body: 200_000, name: 100, categories: 20, tags: 50, line: 4_000_000 } as const;
 
 /**
- * The items of a folder of markdown files, each with front matter or none, or of a file with one JSON object on each line. They come one by one, so that a
- * large import needs little memory.
+ * The items of a folder of markdown files, each with front matter or none, or of a file with one JSON object on each
+ * line. They come one by one, so that a large import needs little memory.
  * @throws {ImportError}
  */
 export async function* readItems(path: string, defaults: ItemDefaults): AsyncGenerator<KnowledgeItem> {
@@ -45,7 +47,8 @@ async function* folderItems(folder: string, defaults: ItemDefaults): AsyncGenera
     const file = join(folder, path);
     const found = await lstat(file);
     if (found.isDirectory()) continue;
-    // Who made the folder may be a stranger: a link leads to files of this machine, and a FIFO is never read to its end.
+    // Who made the folder may be a stranger: a link leads to files of this machine, and a FIFO is never read to its
+    // end.
     if (!found.isFile())
       throw new ImportError(
         `Cannot import ${file}: it is ${found.isSymbolicLink() ? "a symlink, which is not followed" : "no regular file"}`,
@@ -207,6 +210,9 @@ class Fields {
   }
 }
 
-/** Counts characters as the schema of `knowledge_save` does, so that what was saved can be imported again: one outside the BMP is one, and two of a string. */
+/**
+ * Counts characters as the schema of `knowledge_save` does, so that what was saved can be imported again: one outside
+ * the BMP is one, and two of a string.
+ */
 const fits = (text: string, max: number): boolean =>
   text.length <= max || (text.length <= 2 * max && [...text].length <= max);

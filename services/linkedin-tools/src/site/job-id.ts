@@ -1,4 +1,7 @@
-/** The number of a posting, which is at the end of its address, of its URN, or alone. @returns undefined if there is none */
+/**
+ * The number of a posting, which is at the end of its address, of its URN, or alone.
+ * @returns undefined if there is none
+ */
 export function jobIdOf(text: string): string | undefined {
   const found =
     /^(\d{6,20})$/.exec(text) ??

@@ -41,7 +41,10 @@ export function linkedinJobs({
       trust: saidBy(site.baseUrl),
     };
 
-    /** LinkedIn answers with an empty page, or with its own words for no results. Of any other page it is the reader that is wrong. */
+    /**
+     * LinkedIn answers with an empty page, or with its own words for no results. Of any other page it is the reader
+     * that is wrong.
+     */
     async function isWithoutResults(page: string): Promise<boolean> {
       if (page.trim() === "" || (await converter.text(page, { signal })) === "") return true;
       return (await converter.extract(page, selectors.noResults, { url: site.baseUrl, signal })).length > 0;
@@ -53,7 +56,10 @@ export function linkedinJobs({
 const REFUSED =
   "LinkedIn answers with status 400, as it does behind the last page. Page 1 tells whether it takes this search.";
 
-/** Far behind the last page LinkedIn answers with status 400. On the first page that means that it does not take the search. */
+/**
+ * Far behind the last page LinkedIn answers with status 400. On the first page that means that it does not take the
+ * search.
+ */
 const isPastTheEnd = (error: unknown): boolean => error instanceof ToolError && error.details?.["status"] === 400;
 
 const DATE_POSTED: Readonly<Record<string, string | undefined>> = {

@@ -48,10 +48,11 @@ export interface IndexPublisherOptions {
 }
 
 /**
- * Tells agents which servers there are, with the names of those of their tools that each may use: the whole index to one that asks, and to all that are known each
- * change, as the .NET original reads it, followed by the whole index, so that an agent that missed something forgets what is
- * gone. Listens for those who ask before it tells anybody. Of several replicas one tells, and all listen: whoever tells next knows whom,
- * and begins with the whole index, for those who have asked while nobody told.
+ * Tells agents which servers there are, with the names of those of their tools that each may use: the whole index to
+ * one that asks, and to all that are known each change, as the .NET original reads it, followed by the whole index, so
+ * that an agent that missed something forgets what is gone. Listens for those who ask before it tells anybody. Of
+ * several replicas one tells, and all listen: whoever tells next knows whom, and begins with the whole index, for those
+ * who have asked while nobody told.
  */
 export async function publishIndex(
   bus: Bus,

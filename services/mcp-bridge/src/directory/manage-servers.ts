@@ -44,7 +44,10 @@ interface Exchange<Request extends MessageName, Response extends MessageName> {
   refuse(serverName: string, error: string): Messages[Response];
 }
 
-/** Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers is dead-lettered, one of an unknown type passed over. */
+/**
+ * Answers what agents ask about single servers on `mcp.manage`. A request that names no topic of its sender for answers
+ * is dead-lettered, one of an unknown type passed over.
+ */
 export async function manageServers(
   bus: Bus,
   pool: ServerPool,

@@ -11,7 +11,10 @@ export interface Asker {
 /** The tools of a server that somebody is told of. */
 export type ToldTools = (asker: Asker, server: Pick<BridgedServer, "name" | "tools">) => BridgedServer["tools"];
 
-/** What somebody may use is told, and nothing else. Who may call for others, such as a gateway, is told all for them, and tells each what it may use. */
+/**
+ * What somebody may use is told, and nothing else. Who may call for others, such as a gateway, is told all for them,
+ * and tells each what it may use.
+ */
 export function toldTools(policy: Pick<PolicyHolder, "current"> | undefined): ToldTools {
   return ({ name, caller }, server) => {
     if (policy === undefined) return server.tools;

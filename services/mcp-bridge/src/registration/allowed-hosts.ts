@@ -1,4 +1,7 @@
-/** Whether one of the entries allows the address: a host, or `*.` and a domain for all hosts below it, each with a port if it is not 443. */
+/**
+ * Whether one of the entries allows the address: a host, or `*.` and a domain for all hosts below it, each with a port
+ * if it is not 443.
+ */
 export function isHostAllowed(url: string, hosts: readonly string[]): boolean {
   const { hostname, port } = new URL(url);
   return hosts.some((entry) => {

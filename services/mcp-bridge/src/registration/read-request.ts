@@ -22,7 +22,8 @@ const INTERPRETER =
   /^(?:node|nodejs|deno|bun|python[\d.]*|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|java|rscript|tclsh)$/i;
 
 /**
- * What an agent asks for, if it is something that may be had at all. Texts are taken as they are: nothing in them stands for a variable.
+ * What an agent asks for, if it is something that may be had at all. Texts are taken as they are: nothing in them
+ * stands for a variable.
  * @param hosts those that the operator has listed, which may have any name
  * @throws {ToolError} that says what is wrong, and what would be right
  */

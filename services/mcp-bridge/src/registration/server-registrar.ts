@@ -37,8 +37,9 @@ const ALLOWED_HOST = "an allowed host";
 const READY_MS = 5_000;
 
 /**
- * Lets agents register servers, as far as the operator has opened the door: entries of the catalogue, https addresses on hosts that are listed, and whatever
- * an operator has approved; programs only under the user that is set for them. What is refused starts nothing and connects to nothing. A server is kept only once it has been connected.
+ * Lets agents register servers, as far as the operator has opened the door: entries of the catalogue, https addresses
+ * on hosts that are listed, and whatever an operator has approved; programs only under the user that is set for them.
+ * What is refused starts nothing and connects to nothing. A server is kept only once it has been connected.
  */
 export class ServerRegistrar {
   readonly #registrations: Registrations;
@@ -166,14 +167,20 @@ export class ServerRegistrar {
     );
   }
 
-  /** A host that the operator has taken off the list is not connected to any more; what an operator has approved by itself is. */
+  /**
+   * A host that the operator has taken off the list is not connected to any more; what an operator has approved by
+   * itself is.
+   */
   #isStillAllowed({ address }: RequestedServer, by: string): boolean {
     return (
       address.kind !== "url" || by !== ALLOWED_HOST || isHostAllowed(address.url, this.#settings.registrationHosts)
     );
   }
 
-  /** How the server is reached; undefined if the operator does not have it in the catalogue any more, or has no user for programs. */
+  /**
+   * How the server is reached; undefined if the operator does not have it in the catalogue any more, or has no user for
+   * programs.
+   */
   #optionsOf({ name, address }: RequestedServer): BridgedServerOptions | undefined {
     switch (address.kind) {
       case "catalogue":

@@ -35,7 +35,10 @@ export interface RequestFailure {
   readonly code: string;
 }
 
-/** Answers who wants to add or remove servers: holds to the policy as a call of the tool of that name does, and leaves a line in the audit log. */
+/**
+ * Answers who wants to add or remove servers: holds to the policy as a call of the tool of that name does, and leaves a
+ * line in the audit log.
+ */
 export class ServerRequests {
   readonly #parts: ServerRequestsParts;
 

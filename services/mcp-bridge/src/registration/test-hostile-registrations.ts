@@ -1,4 +1,6 @@
-/** A body of a request to register a server, as an attacker would write it: an object, or a text that is sent as it is. */
+/**
+ * A body of a request to register a server, as an attacker would write it: an object, or a text that is sent as it is.
+ */
 export type HostileBody = object | string;
 
 /** What stands for a variable in the operator's file. */
@@ -235,7 +237,10 @@ const texts = [
   `${'{"a":'.repeat(2_000)}1${"}".repeat(2_000)}`,
 ];
 
-/** Requests of which none may start a process, nor be connected to: each is answered as denied, or as something that cannot be read. */
+/**
+ * Requests of which none may start a process, nor be connected to: each is answered as denied, or as something that
+ * cannot be read.
+ */
 export const hostileRegistrations: readonly HostileBody[] = [
   ...shells.flatMap((program) => [command(program, "-c", "touch FILE"), command(`/usr/bin/${program}`, "x")]),
   ...interpreters.flatMap((program) => [

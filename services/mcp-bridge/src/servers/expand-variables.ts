@@ -13,7 +13,10 @@ type Env = Readonly<Record<string, string | undefined>>;
 
 const VARIABLE = /\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}/g;
 
-/** Puts the environment's values into a text: that of `NAME`, or what is in the file that `NAME_FILE` names. An empty variable counts as not set. */
+/**
+ * Puts the environment's values into a text: that of `NAME`, or what is in the file that `NAME_FILE` names. An empty
+ * variable counts as not set.
+ */
 export function expandVariables(text: string, env: Env): Expanded {
   const used = new Map<string, string>();
   const missing: string[] = [];

@@ -24,7 +24,10 @@ const KNOWN_DEFAULTS = [...Object.keys(properties.defaults.properties), "mcpInit
 /** Of other programs, and like one of ours by chance. */
 const FOREIGN = /^(?:oauth2?|commands)$/;
 
-/** The known key of which one is a slip of the pen. What is to bound tools is held to be one sooner: a slip there must not allow more. */
+/**
+ * The known key of which one is a slip of the pen. What is to bound tools is held to be one sooner: a slip there must
+ * not allow more.
+ */
 function slipOf(key: string, known: readonly string[]): string | undefined {
   if (key.length < 5 || FOREIGN.test(key)) return undefined; // a short name is near to others
   return nearestName(key, known, /tool/i.test(key) ? {} : { maxSlips: 2 });
@@ -42,8 +45,8 @@ function wordsFor(key: string): string {
 }
 
 /**
- * The servers that a file names, in its order, those that are switched off left out. Values in it that are likely secret become secrets of this
- * process.
+ * The servers that a file names, in its order, those that are switched off left out. Values in it that are likely
+ * secret become secrets of this process.
  * @throws {ConfigError} with all faults at once, and no value of the file or of a variable in it
  */
 export function readServers(
@@ -56,7 +59,8 @@ export function readServers(
 export type ServerFile = ReturnType<typeof readServerFile>;
 
 /**
- * The same, the entries that agents may register, what holds for all servers, and warnings in words for the operator: what stands there and has no effect.
+ * The same, the entries that agents may register, what holds for all servers, and warnings in words for the operator:
+ * what stands there and has no effect.
  * @param envFiles gets each `envFile` of the entries, also if there are faults, and its text; none if it cannot be read
  * @throws as `readServers`
  */

@@ -50,7 +50,9 @@ export class ServerPool implements AsyncDisposable {
     return this.#servers.get(name.toLowerCase())?.options;
   }
 
-  /** Calls `listener` whenever servers, their tools or their states have changed, until the returned function is called. */
+  /**
+   * Calls `listener` whenever servers, their tools or their states have changed, until the returned function is called.
+   */
   onChange(listener: (removed: readonly string[]) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);

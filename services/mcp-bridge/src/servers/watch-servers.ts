@@ -14,9 +14,10 @@ export interface WatchServersOptions {
 }
 
 /**
- * Hands on what the file says, now and whenever it changes, until disposed. The content is compared, not the time of change, so that a mounted file that is
- * swapped for another is noticed, and one that is written anew is not; so are the files in which its variables lie, and each
- * `envFile`. A file that has faults later changes nothing; they are logged.
+ * Hands on what the file says, now and whenever it changes, until disposed. The content is compared, not the time of
+ * change, so that a mounted file that is swapped for another is noticed, and one that is written anew is not; so are
+ * the files in which its variables lie, and each `envFile`. A file that has faults later changes nothing; they are
+ * logged.
  * @throws {ConfigError} if the file has faults now
  */
 export function watchServers(

@@ -38,7 +38,8 @@ export interface HandOverCalls extends AsyncDisposable {
   /**
    * Hands a call over, once. Settles once: at the latest with its signal, its time, or the owner's end.
    * @throws {NotTakenError} if it has certainly not been made
-   * @throws {ToolError} as the owner says, `outcome_unknown` if the owner was lost over it; the signal's reason if that aborts
+   * @throws {ToolError} as the owner says, `outcome_unknown` if the owner was lost over it; the signal's reason if that
+   * aborts
    */
   call(call: HandedOverCall, options: McpCallOptions): Promise<McpCallResult>;
 }

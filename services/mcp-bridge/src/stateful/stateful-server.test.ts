@@ -93,7 +93,8 @@ test("what a handed-over call gives, says meanwhile and fails with is as of any 
 test("progress passes between replicas", async () => {
   await using replicas = await startReplicas();
   for (const { caller } of [replicas.first, replicas.second]) {
-    // An answer waits a quarter of a second for progress that it has overtaken, which a busy machine may need more than once.
+    // An answer waits a quarter of a second for progress that it has overtaken, which a busy machine may need more than
+    // once.
     const heard = async (): Promise<number> => {
       const updates: unknown[] = [];
       await caller.call("keeps__progress", {}, { onProgress: ({ progress }) => updates.push(progress) });
@@ -125,7 +126,8 @@ test("a replica that cannot renew its lease sends no more calls; the other has t
   await expect
     .poll(async () => (await count(caller).catch(() => undefined))?.pid ?? pid, { timeout: 30_000 })
     .not.toBe(pid);
-  // What the second had handed over is of unknown outcome; the first waits for its own, whose server is there and only cut off.
+  // What the second had handed over is of unknown outcome; the first waits for its own, whose server is there and only
+  // cut off.
   expect(await Promise.race(inFlight)).toMatchObject({ code: "outcome_unknown" });
 });
 

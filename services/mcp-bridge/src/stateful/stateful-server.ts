@@ -38,9 +38,9 @@ const LOOK_AGAIN_MS = 250;
 const NOTE_EVERY_MS = 1_000;
 
 /**
- * A server that keeps state between calls. Of several replicas one has it at a time, by a lease, and is connected to it. The others hand that replica
- * their calls, and announce the tools from its note. When the owner dies another replica connects anew within seconds, and calls that were in flight
- * end as of unknown outcome.
+ * A server that keeps state between calls. Of several replicas one has it at a time, by a lease, and is connected to
+ * it. The others hand that replica their calls, and announce the tools from its note. When the owner dies another
+ * replica connects anew within seconds, and calls that were in flight end as of unknown outcome.
  */
 export class StatefulServer implements BridgedServer {
   readonly name: string;
@@ -140,7 +140,11 @@ export class StatefulServer implements BridgedServer {
     }
   }
 
-  /** A call that another replica has handed over. @throws {NotTakenError} if this one does not have the server @throws {ToolError} */
+  /**
+   * A call that another replica has handed over.
+   * @throws {NotTakenError} if this one does not have the server
+   * @throws {ToolError}
+   */
   async callOwn(toolName: string, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult> {
     const own = this.#own;
     if (!this.#lease.isHeld || own === undefined || this.#isClosed)

@@ -20,7 +20,10 @@ export interface StatefulServersOptions {
 /** The servers with state, each of which one of several replicas has. */
 export interface StatefulServers extends AsyncDisposable {
   start(options: McpServerOptions, parts: Pick<StatefulServerParts, "connect" | "follow">): BridgedServer;
-  /** The replica is being stopped: from now on counts what calls have left, those of other replicas too. Until the servers are disposed of they are taken as before. */
+  /**
+   * The replica is being stopped: from now on counts what calls have left, those of other replicas too. Until the
+   * servers are disposed of they are taken as before.
+   */
   beginDrain(): void;
 }
 

@@ -40,7 +40,10 @@ export interface TakeCallsOptions {
 const MAX_REMEMBERED = 20_000;
 const ANSWER_TIMEOUT_MS = 10_000;
 
-/** Makes the calls that other replicas hand over, each once, and answers them. Disposal takes no more, and waits for those that run. */
+/**
+ * Makes the calls that other replicas hand over, each once, and answers them. Disposal takes no more, and waits for
+ * those that run.
+ */
 // Long because: its handlers share what is remembered of calls
 export async function takeCalls(
   bus: Bus,

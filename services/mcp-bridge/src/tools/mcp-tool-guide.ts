@@ -11,8 +11,9 @@ const MAX_AWAITED = 1_000;
 const MAX_HELD = 200;
 
 /**
- * Teaches the model MCP servers. A server's words about itself stand quoted in a section of their own, as far as there is room. Only callers that may
- * use one of its tools get that section, as a guide of its own: nobody else learns that the server is there.
+ * Teaches the model MCP servers. A server's words about itself stand quoted in a section of their own, as far as there
+ * is room. Only callers that may use one of its tools get that section, as a guide of its own: nobody else learns that
+ * the server is there.
  */
 export function mcpToolGuide(servers: readonly BridgedServer[], held: NonNullable<ToolGuide["held"]> = []): ToolGuide {
   const lines = [

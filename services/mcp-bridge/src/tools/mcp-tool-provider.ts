@@ -68,9 +68,10 @@ export class McpToolProvider implements ToolProvider {
   }
 
   /**
-   * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the first server's that has one of
-   * the name. A name that is written exactly so comes before one that differs in case.
-   * @throws {ToolError} `unavailable` if the tool may be one of a server that has not been heard here yet: another replica may have announced it
+   * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the
+   * first server's that has one of the name. A name that is written exactly so comes before one that differs in case.
+   * @throws {ToolError} `unavailable` if the tool may be one of a server that has not been heard here yet: another
+   * replica may have announced it
    */
   find(toolName: string, headers: Readonly<Record<string, string>>): Tool | undefined {
     const serverName = headers[Header.McpServer];
@@ -79,7 +80,8 @@ export class McpToolProvider implements ToolProvider {
     const refusal = found === undefined ? this.#trust?.refusalOf(toolName) : undefined;
     if (refusal !== undefined) throw refusal;
     const unheard = found === undefined ? this.#pool.servers.filter((server) => !server.isHeard) : [];
-    // A tool's own name may belong to any server that is being connected for the first time and has not yet listed its tools.
+    // A tool's own name may belong to any server that is being connected for the first time and has not yet listed its
+    // tools.
     const isOwnName = !this.#pool.servers.some((server) => mayBeAnnouncedMcpName(toolName, server.name));
     if (isOwnName && unheard.some((server) => server.health.failures === 0)) {
       const message = `"${toolName.slice(0, 80)}" cannot be called now: what may offer it is being connected. Nothing was run. Try again later.`;

@@ -6,7 +6,10 @@ import type { BridgedServer, BridgedServerOptions } from "../servers/bridged-ser
 /** How long an agent keeps chunks of a result, and how long they are at least: as where a tool says nothing of them. */
 const CHUNKS = { keptSeconds: 20 * 60, minLength: 20_000 };
 
-/** From when on results are kept in chunks by an agent, and how long results are kept here; of a server whose annotations are trusted, those of read-only tools. */
+/**
+ * From when on results are kept in chunks by an agent, and how long results are kept here; of a server whose
+ * annotations are trusted, those of read-only tools.
+ */
 export type McpToolOptions = Pick<BridgedServerOptions, "cacheMs" | "maxResultChars">;
 
 /** One tool of an MCP server as a tool of the bus. Its results are labelled as a stranger's. */

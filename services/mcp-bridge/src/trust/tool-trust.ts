@@ -24,8 +24,8 @@ export interface ToolTrustOptions {
 }
 
 /**
- * Keeps back what servers say of their tools until it is pinned. A held tool is neither announced nor called; a call of it is answered in words. Of a
- * server whose pins cannot be read nothing is offered until they can.
+ * Keeps back what servers say of their tools until it is pinned. A held tool is neither announced nor called; a call of
+ * it is answered in words. Of a server whose pins cannot be read nothing is offered until they can.
  */
 export class ToolTrust implements Disposable {
   readonly #store: TrustStore;
@@ -63,7 +63,10 @@ export class ToolTrust implements Disposable {
     return (tools) => this.#screen(name, tools, pin);
   }
 
-  /** Takes in the held tools of a server that another replica is connected to and screens. Calls of them are then refused in words here, too. Never rejects. */
+  /**
+   * Takes in the held tools of a server that another replica is connected to and screens. Calls of them are then
+   * refused in words here, too. Never rejects.
+   */
   async follow({ name, pin = this.#pin }: BridgedServerOptions): Promise<void> {
     if (pin === "off") return;
     this.#screened.add(name);

@@ -3,8 +3,8 @@ import { readdir, readFile } from "node:fs/promises";
 const PAGE_BYTES = 4_096;
 
 /**
- * The memory that the processes of a group have to themselves, in bytes: what they share, such as the program, is counted for none. Undefined where
- * there is no /proc.
+ * The memory that the processes of a group have to themselves, in bytes: what they share, such as the program, is
+ * counted for none. Undefined where there is no /proc.
  */
 export async function groupMemory(group: number): Promise<number | undefined> {
   const names = await readdir("/proc").catch(() => undefined);

@@ -33,13 +33,14 @@ export interface RenderedPage {
 }
 
 /**
- * Opens a page in a browser that is there for it alone, with an empty profile, and kills that afterwards. All traffic goes by a proxy that reaches
- * public addresses only. Nothing is downloaded, no dialog stays open, no window opens.
+ * Opens a page in a browser that is there for it alone, with an empty profile, and kills that afterwards. All traffic
+ * goes by a proxy that reaches public addresses only. Nothing is downloaded, no dialog stays open, no window opens.
  * @throws {ToolError} `invalid_arguments` if it is no http(s) URL; `denied` if policy forbids the address
  * @throws {ToolError} `unavailable` if there is no browser, or the page cannot be reached
- * @throws {ToolError} as `statusError` if the server answers with an error; `execution_failed` if it answers with no page, or the page leads to none
- * @throws {ToolError} `unavailable` if the server does not answer in time; `execution_failed` if the scripts do not let the page be read in time; `too_large` if it needs
- * more memory than it may
+ * @throws {ToolError} as `statusError` if the server answers with an error; `execution_failed` if it answers with no
+ * page, or the page leads to none
+ * @throws {ToolError} `unavailable` if the server does not answer in time; `execution_failed` if the scripts do not let
+ * the page be read in time; `too_large` if it needs more memory than it may
  */
 export async function renderPage(address: string, options: RenderOptions): Promise<RenderedPage> {
   const url = httpUrl(address);
@@ -152,7 +153,10 @@ const noPage = (url: URL, why: string): ToolError =>
     trust: saidBy(describeUrl(url)),
   });
 
-/** Of the document with its open shadow trees. It is cut where it is made, in a world where the page has changed no function. */
+/**
+ * Of the document with its open shadow trees. It is cut where it is made, in a world where the page has changed no
+ * function.
+ */
 async function htmlOf(page: Page, session: CDPSession, most: number): Promise<string> {
   await page.evaluate("0"); // waits until a navigation that has begun is over
   const { frameTree } = await session.send("Page.getFrameTree");

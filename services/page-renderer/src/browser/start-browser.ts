@@ -32,8 +32,8 @@ const WATCH_MS = 300;
 const LEAVE_MS = 1_000;
 
 /**
- * Whatever the page does, nothing leaves but by the proxy: no name is looked up here, WebRTC has no UDP, and loopback addresses go by the proxy, too.
- * A window needs a click, of which there is none.
+ * Whatever the page does, nothing leaves but by the proxy: no name is looked up here, WebRTC has no UDP, and loopback
+ * addresses go by the proxy, too. A window needs a click, of which there is none.
  */
 const FLAGS = [
   "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",

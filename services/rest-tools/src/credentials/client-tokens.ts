@@ -32,7 +32,10 @@ const MARGIN_S = 60;
 const UNSAID_S = 300;
 const MOST_TOKENS = 1_000;
 
-/** Access tokens of clients, kept until they end. One renewal of a token at a time; who needs it meanwhile waits for that one. */
+/**
+ * Access tokens of clients, kept until they end. One renewal of a token at a time; who needs it meanwhile waits for
+ * that one.
+ */
 export class ClientTokens {
   readonly #fetch: PublicFetch;
   readonly #tokens = new RecentMap<string, AccessToken>(MOST_TOKENS);
@@ -44,7 +47,8 @@ export class ClientTokens {
 
   /**
    * @param client its id and secret, with a colon in between
-   * @throws {ToolError} `denied` if the endpoint refuses the client, else `unavailable` or `rate_limited`; the signal's reason
+   * @throws {ToolError} `denied` if the endpoint refuses the client, else `unavailable` or `rate_limited`; the signal's
+   * reason
    */
   async get(grant: ClientGrant, client: string, { signal, stale }: GetTokenOptions): Promise<string> {
     const key = createHash("sha256")

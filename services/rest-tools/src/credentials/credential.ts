@@ -8,7 +8,10 @@ export type CredentialPlace =
   | { readonly in: "header"; readonly name: string; readonly scheme?: "Bearer" | "Basic" | undefined }
   | { readonly in: "query" | "cookie"; readonly name: string; readonly scheme?: undefined };
 
-/** A secret for some places on the network. Its values are read when they are used, and leave this process for those places only. */
+/**
+ * A secret for some places on the network. Its values are read when they are used, and leave this process for those
+ * places only.
+ */
 export interface Credential {
   /** What the policy calls it. */
   readonly kind: string;
@@ -17,7 +20,9 @@ export interface Credential {
   readonly own: (() => string | undefined) | undefined;
   readonly accounts: ReadonlyMap<string, () => string | undefined>;
   readonly place: CredentialPlace;
-  /** Set if the value is a client's, for which access tokens are got: from where and for what, as far as the file says. */
+  /**
+   * Set if the value is a client's, for which access tokens are got: from where and for what, as far as the file says.
+   */
   readonly client?: SaidGrant | undefined;
   /** What an operator has to set, if there is no value at all. */
   readonly missing: string | undefined;
@@ -34,7 +39,8 @@ export interface CredentialUse {
 /**
  * What turns a client's id and secret into tokens; undefined of credentials that stand for themselves.
  * @param document what an OpenAPI document says of it, where the file says nothing
- * @throws {RangeError} that says why there is no address for tokens. A document's own has to be at one of the credential's origins, as it gets the secret
+ * @throws {RangeError} that says why there is no address for tokens. A document's own has to be at one of the
+ * credential's origins, as it gets the secret
  */
 export function grantOf({ kind, client, origins }: Credential, document?: SaidGrant): ClientGrant | undefined {
   if (client === undefined) return undefined;

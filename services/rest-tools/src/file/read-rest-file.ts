@@ -48,7 +48,8 @@ export const fingerprintOf = (text: string, values: readonly (string | undefined
     .digest("base64url");
 
 /**
- * Reads the operator's file. Listed variables are put in now, so that what is in them is never read as part of the file.
+ * Reads the operator's file. Listed variables are put in now, so that what is in them is never read as part of the
+ * file.
  * @throws {ConfigError} with all faults at once, each with its line, and no value of a variable
  */
 export function readRestFile(file: string, env: Env): RestFile {

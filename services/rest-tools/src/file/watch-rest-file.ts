@@ -13,8 +13,8 @@ export interface WatchRestFileOptions {
 }
 
 /**
- * Hands on what the file says whenever it changes, or a file that holds one of its variables does, until disposed. A change that has faults changes
- * nothing; they are logged.
+ * Hands on what the file says whenever it changes, or a file that holds one of its variables does, until disposed. A
+ * change that has faults changes nothing; they are logged.
  * @param now what was read of it already
  */
 export function watchRestFile(

@@ -11,7 +11,10 @@ const OPAQUE: ReadonlySet<string> = new Set([
 ]);
 const NAMED: ReadonlySet<string> = new Set(["credentials", "tools", "openapi", "operations"]);
 
-/** The file's content with names of properties as the schema has them: `UrlTemplate`, as the .NET original writes, is `urlTemplate`. */
+/**
+ * The file's content with names of properties as the schema has them: `UrlTemplate`, as the .NET original writes, is
+ * `urlTemplate`.
+ */
 export const withSmallNames = (value: unknown): unknown => renamed(value, true);
 
 function renamed(value: unknown, isOurs: boolean): unknown {

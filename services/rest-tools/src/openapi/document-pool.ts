@@ -20,8 +20,9 @@ export interface DocumentPoolOptions {
 }
 
 /**
- * The operations of all imported documents. Each document is read again from time to time. One that cannot be read leaves the operations of before;
- * one that has changed is held back, operation by operation, until an operator approves.
+ * The operations of all imported documents. Each document is read again from time to time. One that cannot be read
+ * leaves the operations of before; one that has changed is held back, operation by operation, until an operator
+ * approves.
  */
 export class DocumentPool implements AsyncDisposable {
   readonly #sources: PinnedSources<DocumentImport, ImportedOperations>;

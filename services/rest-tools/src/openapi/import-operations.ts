@@ -299,7 +299,8 @@ class OperationReader {
     const { name, in: place, required, description, content } = given;
     if (typeof name !== "string" || (place !== "path" && place !== "query" && place !== "header" && place !== "cookie"))
       return undefined;
-    // By the specification these are no parameters, whatever stands there: what is sent says what it is, and credentials have schemes.
+    // By the specification these are no parameters, whatever stands there: what is sent says what it is, and
+    // credentials have schemes.
     if (place === "header" && (isForbiddenHeader(name) || /^accept$/i.test(name))) return undefined;
     if (place === "path" && !this.#one.path.includes(`{${name}}`)) return undefined;
     const [media] = isRecord(content) ? Object.entries(content) : [];
@@ -401,7 +402,8 @@ class OperationReader {
       });
       if (uses.length > 0 && uses.every((use) => use !== undefined)) return { uses, places };
     }
-    // A document that says nothing of it: the credential stands where the file has it. An empty list says that none is sent.
+    // A document that says nothing of it: the credential stands where the file has it. An empty list says that none is
+    // sent.
     const { credential } = this.#from;
     return {
       uses:

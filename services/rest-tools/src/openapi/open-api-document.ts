@@ -11,7 +11,10 @@ export interface OpenApiDocument {
   readonly root: Json;
   /** Whether an object of it has a key twice, so that only the last counts. YAML with such a key is refused. */
   readonly hasKeyTwice: boolean;
-  /** What stands there, or where a reference within the document leads. @throws {RangeError} if it leads out of it, nowhere, or in a circle */
+  /**
+   * What stands there, or where a reference within the document leads.
+   * @throws {RangeError} if it leads out of it, nowhere, or in a circle
+   */
   resolve(value: unknown): Json;
 }
 

@@ -10,8 +10,9 @@ export interface NamedOperation {
 }
 
 /**
- * A name for each operation: its id, else its method and path, in characters that a model's API takes. One that is cut, or that two operations would
- * have, ends in a hash of method and path, so that it is the same whatever else the document has.
+ * A name for each operation: its id, else its method and path, in characters that a model's API takes. One that is cut,
+ * or that two operations would have, ends in a hash of method and path, so that it is the same whatever else the
+ * document has.
  * @param start how all of them begin
  */
 export function operationNames(operations: readonly NamedOperation[], start: string): string[] {

@@ -2,7 +2,10 @@ import { isRecord } from "@rockbot/base";
 import { cleanText } from "@rockbot/mcp/schema";
 import { type Json, type OpenApiDocument, referred } from "./open-api-document.ts";
 
-/** All parts that a tool's schema refers to, together, in characters: what is beyond is left open. A model has to read it. */
+/**
+ * All parts that a tool's schema refers to, together, in characters: what is beyond is left open. A model has to read
+ * it.
+ */
 const MAX_PARTS = 60_000;
 const MAX_DEPTH = 30;
 const MAX_DESCRIPTION = 1_000;
@@ -34,8 +37,8 @@ const FILE = {
 };
 
 /**
- * Makes schemas of the document into schemas of tools, which hold all that they refer to. What is not understood is left out, so that the schema
- * compiles: it may allow more than the document does, not less.
+ * Makes schemas of the document into schemas of tools, which hold all that they refer to. What is not understood is
+ * left out, so that the schema compiles: it may allow more than the document does, not less.
  */
 export class ToolSchemas {
   /** By the names that references have. */
@@ -93,7 +96,10 @@ export class ToolSchemas {
     return names;
   }
 
-  /** The schemas that all hold for the value that `given` describes: itself, what it refers to, and the members of its allOf. */
+  /**
+   * The schemas that all hold for the value that `given` describes: itself, what it refers to, and the members of its
+   * allOf.
+   */
   #sameValue(given: Json): ReadonlySet<Json> {
     const found = new Set([given]);
     for (const { $ref, allOf } of found) // a set's loop also meets what is added on the way

@@ -79,7 +79,8 @@ interface FormPart {
 }
 
 /**
- * A form of several parts. The platform's FormData gives a type to files only, and servers refuse a file where they expect a field.
+ * A form of several parts. The platform's FormData gives a type to files only, and servers refuse a file where they
+ * expect a field.
  * @see RFC 7578, and the WHATWG's "multipart/form-data encoding algorithm" for the names
  */
 function multipart(fields: Readonly<Record<string, unknown>>, encoding: FormEncoding): EncodedBody {

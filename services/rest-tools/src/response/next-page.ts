@@ -25,7 +25,10 @@ export interface ReadPage {
   readonly count: number;
 }
 
-/** Where the next page is; undefined if this was the last. "elsewhere" if the server names one that is not read, and "unknown" if the answer cannot be understood. */
+/**
+ * Where the next page is; undefined if this was the last. "elsewhere" if the server names one that is not read, and
+ * "unknown" if the answer cannot be understood.
+ */
 export function nextPage(
   { link, next, query, from, step }: Paging,
   page: ReadPage,

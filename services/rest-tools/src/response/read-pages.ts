@@ -3,7 +3,10 @@ import { nextPage, type Paging, type ReadPage } from "./next-page.ts";
 type Page = Pick<ReadPage, "url" | "link" | "value">;
 
 export interface ReadPagesOptions {
-  /** Where the first page was asked for. Only there further ones are: credentials belong to it, wherever a redirect has led. */
+  /**
+   * Where the first page was asked for. Only there further ones are: credentials belong to it, wherever a redirect has
+   * led.
+   */
   readonly origin: string;
   /** Of all items together, as JSON: beyond, no further page is read. */
   readonly maxLength: number;
@@ -13,7 +16,10 @@ export interface ReadPagesOptions {
 export interface ReadPages {
   readonly items: readonly unknown[];
   readonly pages: number;
-  /** Where there are more: beyond the bounds of one call, at an address that is not read, as credentials do not belong there, or nobody can tell. */
+  /**
+   * Where there are more: beyond the bounds of one call, at an address that is not read, as credentials do not belong
+   * there, or nobody can tell.
+   */
   readonly more: "here" | "elsewhere" | "unknown" | undefined;
 }
 

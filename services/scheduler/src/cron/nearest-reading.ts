@@ -7,8 +7,8 @@ export interface NearestReading {
 }
 
 /**
- * The valid expression that a text which is none is nearest to, for a person or model to confirm: it is never used by itself. Undefined if there is
- * no such reading, or it would never fire.
+ * The valid expression that a text which is none is nearest to, for a person or model to confirm: it is never used by
+ * itself. Undefined if there is no such reading, or it would never fire.
  */
 export function nearestReading(
   text: string,

@@ -17,9 +17,10 @@ export class CronError extends Error {
 const FIELDS = /^\S+(?:\s+\S+){4,5}$/;
 
 /**
- * Reads five fields, or six of which the first is seconds. A day has to match its day of month and its day of week, as in the .NET original.
- * Where clocks are set forward, an expression without a wildcard in its time fields fires at the first moment after the gap; where they are set
- * back, it fires at the first of two equal times. Expressions with a wildcard there fire by elapsed time.
+ * Reads five fields, or six of which the first is seconds. A day has to match its day of month and its day of week, as
+ * in the .NET original. Where clocks are set forward, an expression without a wildcard in its time fields fires at the
+ * first moment after the gap; where they are set back, it fires at the first of two equal times. Expressions with a
+ * wildcard there fire by elapsed time.
  * @throws {CronError} in words
  */
 export function readCron(text: string, zone: string): CronTimes {

@@ -1,11 +1,14 @@
 import type { CronTimes } from "./read-cron.ts";
 
-/** So many fires are looked at. Any gap below an hour that repeats from day to day, or at the turn of a month, is among them. */
+/**
+ * So many fires are looked at. Any gap below an hour that repeats from day to day, or at the turn of a month, is among
+ * them.
+ */
 const MAX_FIRES = 500;
 
 /**
- * The first two fires after `from` that are closer than `leastMs`. Two fires of one minute, or of two that follow each other, stand next to each other at the
- * expression's first day: a gap below a minute is found for certain.
+ * The first two fires after `from` that are closer than `leastMs`. Two fires of one minute, or of two that follow each
+ * other, stand next to each other at the expression's first day: a gap below a minute is found for certain.
  */
 export function tooCloseFires(
   times: CronTimes,

@@ -14,13 +14,19 @@ export interface AskedFire
   extends Pick<RunningFire, "fireId" | "message" | "hasReadUntrusted" | "grant">,
     Pick<ScheduledTask, "caller" | "sessionId"> {}
 
-/** Makes the one call that a fire is, and says how it ended. Never rejects. A call that the end of this process leaves to the next one does not settle. */
+/**
+ * Makes the one call that a fire is, and says how it ended. Never rejects. A call that the end of this process leaves
+ * to the next one does not settle.
+ */
 export type AskAgent = (fire: AskedFire) => Promise<AskOutcome>;
 
 /** The part of an answer that is kept. */
 const MAX_TEXT = 4_000;
 
-/** Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made, the agent has one turn of it. */
+/**
+ * Asks the agent on the bus, on behalf of the task's caller. The fire's id is the call's id: however often it is made,
+ * the agent has one turn of it.
+ */
 export function askAgent(
   caller: Pick<ToolCaller, "call">,
   { timeoutMs, isDurable }: { readonly timeoutMs: number; readonly isDurable: boolean },

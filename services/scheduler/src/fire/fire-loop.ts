@@ -45,15 +45,18 @@ export interface FireLoopOptions {
   readonly maxRuns: number;
   /** Of one caller's tasks, on one day. */
   readonly mostPerDay: Usage;
-  /** How often a replica looks at least: so it sees that the clock was set, and that another replica is gone. @default 2_000 */
+  /**
+   * How often a replica looks at least: so it sees that the clock was set, and that another replica is gone.
+   * @default 2_000
+   */
   readonly lookMs?: number | undefined;
   readonly timers?: Timers | undefined;
   readonly log: Logger;
 }
 
 /**
- * Takes each fire that is due for this replica, and has the agent run it. Any number of replicas do so on one store: a change of a task names the
- * version that was read, so that one of them takes a fire. It has one timer.
+ * Takes each fire that is due for this replica, and has the agent run it. Any number of replicas do so on one store: a
+ * change of a task names the version that was read, so that one of them takes a fire. It has one timer.
  */
 export class FireLoop {
   readonly #options: FireLoopOptions;
@@ -338,7 +341,10 @@ export class FireLoop {
     return again !== undefined && outcome === "written" ? "put back" : outcome;
   }
 
-  /** The task with the fire that no agent took, for any replica to take it again; undefined if it would be too late then, or the next fire is due before. */
+  /**
+   * The task with the fire that no agent took, for any replica to take it again; undefined if it would be too late
+   * then, or the next fire is due before.
+   */
   #putBack({ running: _, ...task }: ScheduledTask, run: TaskRun): ScheduledTask | undefined {
     const { fireAt, endedAt, text } = run;
     const notBefore = endedAt + Math.round(Math.min(AGAIN_MS.most, Math.max(AGAIN_MS.least, (endedAt - fireAt) / 4)));

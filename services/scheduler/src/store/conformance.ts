@@ -8,7 +8,10 @@ const AT = Date.UTC(2026, 10, 25, 9);
 const DAY = "2026-11-25";
 const look = (replica = "one", limit = 10) => ({ replica, aliveMs: 20_000, limit });
 
-/** The promises of every store of scheduled tasks, as tests. `create` makes an empty one each time, which goes by the clock. */
+/**
+ * The promises of every store of scheduled tasks, as tests. `create` makes an empty one each time, which goes by the
+ * clock.
+ */
 export function testScheduleStore(name: string, create: (clock: () => number) => Promise<ScheduleStore>): void {
   const put = (store: ScheduleStore, task: ScheduledTask, more: Partial<TaskChange> = {}) =>
     store.write({ key: task.key, caller: task.caller, version: undefined, task, ...more });

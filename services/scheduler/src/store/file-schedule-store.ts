@@ -19,8 +19,9 @@ export interface OpenFileScheduleStoreOptions {
 }
 
 /**
- * Keeps the tasks in one file of one process. A change is there once the new file is on disk under its name, so that a crash leaves the old or
- * the new one. A file that cannot be read is put aside, not overwritten. Where another process writes the file, too, each change is refused.
+ * Keeps the tasks in one file of one process. A change is there once the new file is on disk under its name, so that a
+ * crash leaves the old or the new one. A file that cannot be read is put aside, not overwritten. Where another process
+ * writes the file, too, each change is refused.
  * @throws {StoreUnavailableError} if the file can be neither read nor put aside
  */
 export async function openFileScheduleStore(

@@ -2,8 +2,9 @@ import { StoreFullError } from "@rockbot/records";
 import type { ScheduledTask } from "../task/scheduled-task.ts";
 
 /**
- * Keeps the tasks of all callers, and says what is due. A change names the version that was read, so that of several replicas one makes it. Every
- * operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed: nothing is known then about what it did.
+ * Keeps the tasks of all callers, and says what is due. A change names the version that was read, so that of several
+ * replicas one makes it. Every operation rejects with StoreUnavailableError if the store does not answer in time,
+ * refuses, or is closed: nothing is known then about what it did.
  */
 export interface ScheduleStore extends AsyncDisposable {
   /** Where the tasks lie, for a person. */
@@ -15,7 +16,10 @@ export interface ScheduleStore extends AsyncDisposable {
   read(key: string): Promise<StoredTask | undefined>;
   /** The tasks of a caller, in all sessions. */
   tasksOf(caller: string): Promise<readonly ScheduledTask[]>;
-  /** Makes the change whole or not at all. @throws {CallerFullError} if a change with `maxTasks` leaves its caller more bytes of tasks than it may have */
+  /**
+   * Makes the change whole or not at all.
+   * @throws {CallerFullError} if a change with `maxTasks` leaves its caller more bytes of tasks than it may have
+   */
   write(change: TaskChange): Promise<ChangeOutcome>;
   /** Says that the replica lives, and what there is to do. At most `limit` tasks of each kind. */
   look(asked: Look): Promise<Work>;
@@ -59,7 +63,10 @@ export interface Usage {
   readonly tokens: number;
 }
 
-/** `stale`: the task is of another version by now. `no_room`: the caller has too many tasks, or the store too many that are not over. `spent`: the day's bound is reached. */
+/**
+ * `stale`: the task is of another version by now. `no_room`: the caller has too many tasks, or the store too many that
+ * are not over. `spent`: the day's bound is reached.
+ */
 export type ChangeOutcome = "written" | "stale" | "no_room" | "spent";
 
 /** A replica that looks for work. */
@@ -76,8 +83,8 @@ export interface Work {
   /** Tasks whose time has come, the oldest first. */
   readonly due: readonly StoredTask[];
   /**
-   * Tasks with a fire of a replica that is gone, and those with a fire of the one that looks. It may not know of the latter: a change that had no
-   * answer was made all the same.
+   * Tasks with a fire of a replica that is gone, and those with a fire of the one that looks. It may not know of the
+   * latter: a change that had no answer was made all the same.
    */
   readonly orphans: readonly StoredTask[];
   /** When the next task's time comes, of those that are not due. */
@@ -96,7 +103,9 @@ export const tasksFull = (most: number): CallerFullError =>
   new CallerFullError(
     `the scheduled tasks of one caller, in all its conversations and with their answers, may have ${most} bytes. Cancel one that is not needed, or shorten its description.`,
   );
-/** A replica's sign of life is not believed if it lies so much further ahead than it can: the clock has gone back since. */
+/**
+ * A replica's sign of life is not believed if it lies so much further ahead than it can: the clock has gone back since.
+ */
 export const CLOCK_SLACK_MS = 60_000;
 /** How long a day's usage is kept, in milliseconds: longer than any day of any zone. */
 export const USAGE_KEPT_MS = 3 * 24 * 3_600_000;

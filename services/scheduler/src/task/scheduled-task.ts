@@ -18,7 +18,10 @@ export interface ScheduledTask {
   readonly isOnce: boolean;
   /** The turn that made it had read untrusted content: so have its runs. */
   readonly hasReadUntrusted: boolean;
-  /** What bounded the session that made it: so its runs are. Absent of one from before, whose runs count as those of a turn that has read untrusted content. */
+  /**
+   * What bounded the session that made it: so its runs are. Absent of one from before, whose runs count as those of a
+   * turn that has read untrusted content.
+   */
   readonly grant?: string | undefined;
   readonly createdAt: number;
   /** Absent once a task that runs once was due. */
@@ -107,7 +110,10 @@ export function wakeAtOf({ nextAt, notBefore = 0, running, keptUntil }: Schedule
   return running === undefined ? keptUntil : undefined;
 }
 
-/** The task after its fires up to `fireAt` have been dealt with, by `now`. A fire time never comes again, also if the clock goes back. */
+/**
+ * The task after its fires up to `fireAt` have been dealt with, by `now`. A fire time never comes again, also if the
+ * clock goes back.
+ */
 export function advanced(
   task: ScheduledTask,
   times: CronTimes,

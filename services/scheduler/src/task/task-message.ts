@@ -1,7 +1,10 @@
 import { zonedTime } from "../time/zoned-time.ts";
 import type { ScheduledTask } from "./scheduled-task.ts";
 
-/** The text that the agent gets at a fire. It depends on nothing else, so that a replica that takes the fire over sends the same. */
+/**
+ * The text that the agent gets at a fire. It depends on nothing else, so that a replica that takes the fire over sends
+ * the same.
+ */
 export function taskMessage({ name, description, zone, isOnce, grant }: ScheduledTask, fireAt: number): string {
   const kind = isOnce ? "This scheduled task runs once" : "This scheduled task is due";
   const old =

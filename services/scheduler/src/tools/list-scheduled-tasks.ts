@@ -7,7 +7,10 @@ import { dayOf, isoTime, zonedTime } from "../time/zoned-time.ts";
 import { withStore } from "./store-errors.ts";
 import { isSameName, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
-/** `list_scheduled_tasks`: the tasks of the same caller as a table, with the present time; those of one name with their last answers. */
+/**
+ * `list_scheduled_tasks`: the tasks of the same caller as a table, with the present time; those of one name with their
+ * last answers.
+ */
 export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: TaskDesk): Tool {
   return defineTool(tools.listScheduledTasks, ({ name }, context) =>
     withStore("list the tasks", async () => {

@@ -98,7 +98,10 @@ async function put(task: ScheduledTask, asker: Asker, { store, maxTasks }: TaskD
 
 type Asker = Parameters<typeof visibleTasks>[1];
 
-/** Of the tasks that the asker sees and that are there for their answers alone, the oldest gives way. @returns false if there is none */
+/**
+ * Of the tasks that the asker sees and that are there for their answers alone, the oldest gives way.
+ * @returns false if there is none
+ */
 async function madeRoom(asker: Asker, store: TaskDesk["store"]): Promise<boolean> {
   const over = (await visibleTasks(store, asker)).visible
     .filter(isOver)

@@ -1,7 +1,10 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 
-/** Runs what uses the store, whose absence is the caller's to hear of. @throws {ToolError} `unavailable` while the store is away */
+/**
+ * Runs what uses the store, whose absence is the caller's to hear of.
+ * @throws {ToolError} `unavailable` while the store is away
+ */
 export async function withStore<T>(what: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -42,7 +42,10 @@ export function ownerOf({
 /** The grant of a session that nothing bounds. */
 export const NO_BOUNDS = "[]";
 
-/** The tasks that a session may see and cancel: all of its caller, or those of this conversation alone if it is bounded, as that of a robot is. */
+/**
+ * The tasks that a session may see and cancel: all of its caller, or those of this conversation alone if it is bounded,
+ * as that of a robot is.
+ */
 export async function visibleTasks(
   store: ScheduleStore,
   context: { readonly caller: string; readonly sessionId?: string | undefined; readonly grant?: string | undefined },

@@ -12,13 +12,16 @@ const ABANDONED_MS = 3600_000;
 export interface ShelfBounds {
   /** Of all layers together, about. */
   readonly maxBytes: number;
-  /** A layer that was wanted so lately may be in use, here or in another process, and stays: longer than any script runs, in milliseconds. */
+  /**
+   * A layer that was wanted so lately may be in use, here or in another process, and stays: longer than any script
+   * runs, in milliseconds.
+   */
   readonly keepMs: number;
 }
 
 /**
- * The folder of all layers, which may be shared with other processes on other machines: a layer appears whole or not at all, and never changes. Beside
- * the layers it remembers what came of earlier requests.
+ * The folder of all layers, which may be shared with other processes on other machines: a layer appears whole or not at
+ * all, and never changes. Beside the layers it remembers what came of earlier requests.
  */
 export interface LayerShelf {
   /** What a request came to, if that was not longer ago than `maxAgeMs` and is still there. Counts as use. */

@@ -8,7 +8,10 @@ export interface PackageRules {
   readonly deny: readonly string[];
 }
 
-/** @throws {ToolError} `denied`, with all names that are; `needed` tells those that were asked for from those that others need */
+/**
+ * @throws {ToolError} `denied`, with all names that are; `needed` tells those that were asked for from those that
+ * others need
+ */
 export function checkPackages(
   names: readonly string[],
   { allow, deny }: PackageRules,

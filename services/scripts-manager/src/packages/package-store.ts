@@ -18,13 +18,14 @@ import { shareRuns } from "./share-runs.ts";
 /** The packages that scripts want, as layers that their sandboxes see. */
 export interface PackageStore {
   /**
-   * A layer with what is asked for and all that it needs, in versions that go together: one that is there if there is, else one that is
-   * installed now. Equal requests at the same time share one installation. It has time of its own: it goes on for whoever asks again when `until` has passed
-   * for all, and ends when the last has given up.
+   * A layer with what is asked for and all that it needs, in versions that go together: one that is there if there is,
+   * else one that is installed now. Equal requests at the same time share one installation. It has time of its own: it
+   * goes on for whoever asks again when `until` has passed for all, and ends when the last has given up.
    * @param requirements names with extras and version clauses, at least one
    * @param until when a layer is of no use any more, on the clock of `performance.now()`
-   * @throws {ToolError} `invalid_arguments` with all faults, or if nothing in the index does; `denied`, also for what others need; `too_large`;
-   * `timeout`; `unavailable` if the index or the installer is away, or there is no layer by `until`; `overloaded` if there is no room; the signal's reason
+   * @throws {ToolError} `invalid_arguments` with all faults, or if nothing in the index does; `denied`, also for what
+   * others need; `too_large`; `timeout`; `unavailable` if the index or the installer is away, or there is no layer by
+   * `until`; `overloaded` if there is no room; the signal's reason
    */
   ensure(
     requirements: readonly string[],
@@ -34,7 +35,10 @@ export interface PackageStore {
 
 /** Where packages come from, and the bounds of what is installed. */
 export interface PackageStoreOptions extends PackageSourceOptions, PackageRules {
-  /** Makes sandboxes in which `installer.py` runs, with the Python that scripts have: as little network as theirs. Not disposed of here. */
+  /**
+   * Makes sandboxes in which `installer.py` runs, with the Python that scripts have: as little network as theirs. Not
+   * disposed of here.
+   */
   readonly maker: SandboxMaker;
   /** Which Python that is, such as its image: what another one has installed is of no use to it. */
   readonly environment: string;
@@ -54,7 +58,10 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
   readonly timeoutMs?: number | undefined;
   /** How long the same request means the same versions, in milliseconds. @default a day */
   readonly holdMs?: number | undefined;
-  /** How long a layer stays after its last use at the least: longer than any script runs, in milliseconds. @default an hour */
+  /**
+   * How long a layer stays after its last use at the least: longer than any script runs, in milliseconds.
+   * @default an hour
+   */
   readonly keepMs?: number | undefined;
   /** At a time. @default 2 */
   readonly concurrency?: number | undefined;

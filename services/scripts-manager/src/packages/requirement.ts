@@ -12,7 +12,9 @@ const NAME = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i;
 const LONGEST = 200;
 const CLAUSE = /^(~=|==|!=|<=|>=|<|>)\s*(\S+)$/;
 
-/** Of a version, as PEP 440 has it, in the forms that indexes give; `.*` may follow where `==` or `!=` stands before it. */
+/**
+ * Of a version, as PEP 440 has it, in the forms that indexes give; `.*` may follow where `==` or `!=` stands before it.
+ */
 const VERSION =
   /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?$/i;
 
@@ -20,7 +22,8 @@ const VERSION =
 export const normalizedName = (name: string): string => name.replace(/[-_.]+/g, "-").toLowerCase();
 
 /**
- * Reads what a script wants installed: names, extras and version clauses of PEP 508. Addresses, paths, options of pip and markers are none of it.
+ * Reads what a script wants installed: names, extras and version clauses of PEP 508. Addresses, paths, options of pip
+ * and markers are none of it.
  * @returns each once, in one order whatever theirs was
  * @throws {ToolError} `invalid_arguments`, with all that is wrong
  */

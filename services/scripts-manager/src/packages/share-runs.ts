@@ -20,9 +20,10 @@ export interface Patience {
 }
 
 /**
- * Runs what is wanted by several at once only once. A run is aborted when the last that waits for it has given up; one that has begun goes on where that
- * one has merely run out of time: it may ask again.
- * @returns `run` of the key's first, or the one that runs already @throws what the run throws; the signal's reason; what `late` gives
+ * Runs what is wanted by several at once only once. A run is aborted when the last that waits for it has given up; one
+ * that has begun goes on where that one has merely run out of time: it may ask again.
+ * @returns `run` of the key's first, or the one that runs already @throws what the run throws; the signal's reason;
+ * what `late` gives
  */
 export function shareRuns<Result>(): (key: string, patience: Patience, run: Run<Result>) => Promise<Result> {
   const running = new Map<string, SharedRun<Result>>();

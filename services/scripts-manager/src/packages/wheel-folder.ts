@@ -10,7 +10,10 @@ export const WHEELS_HOST = "wheels.rockbot.invalid";
 /** More than anybody keeps in one folder. */
 const MAX_WHEELS = 20_000;
 
-/** Answers for the wheels of a folder: at `/` a page with links to them, below it each by its name. Nothing else of the folder can be had. */
+/**
+ * Answers for the wheels of a folder: at `/` a page with links to them, below it each by its name. Nothing else of the
+ * folder can be had.
+ */
 export async function serveWheelFolder(
   folder: string,
   method: string,

@@ -10,11 +10,16 @@ export interface DescribeOptions {
   readonly pinned: readonly string[];
 }
 
-/** Of what a script that failed wrote, so much of the end stands in the words for the model, in characters; `structured` has all. */
+/**
+ * Of what a script that failed wrote, so much of the end stands in the words for the model, in characters; `structured`
+ * has all.
+ */
 const SHOWN_STDERR = 4_000;
 const SHOWN_STDOUT = 2_000;
 
-/** The result of a script that ran: what it printed, alone; of one that failed what went wrong, in words for the model. */
+/**
+ * The result of a script that ran: what it printed, alone; of one that failed what went wrong, in words for the model.
+ */
 export function describeOutcome(
   outcome: ScriptOutcome,
   options: DescribeOptions,

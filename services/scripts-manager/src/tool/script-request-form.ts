@@ -22,8 +22,9 @@ const CALLER_PATIENCE_MS = 10_000;
 const NO_EXIT_CODE = -1;
 
 /**
- * The ScriptInvokeRequest of the .NET original, as a call of `execute_python_script`. Its caller knows its answer by the `toolCallId` in the body: there is no
- * correlation. All that goes wrong is an answer, too, with the exit code -1 and the reason in `stderr`.
+ * The ScriptInvokeRequest of the .NET original, as a call of `execute_python_script`. Its caller knows its answer by
+ * the `toolCallId` in the body: there is no correlation. All that goes wrong is an answer, too, with the exit code -1
+ * and the reason in `stderr`.
  */
 export const scriptRequestForm: RequestForm = {
   type: messages.ScriptInvokeRequest.type,

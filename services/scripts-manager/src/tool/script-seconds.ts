@@ -11,8 +11,8 @@ export interface ScriptSeconds {
 const unlimited: ScriptSeconds = { giveBack() {} };
 
 /**
- * Takes all that a script may use before it starts, so that scripts that run at the same time cannot use more together than their caller has. Of one
- * that may have begun before it was taken then.
+ * Takes all that a script may use before it starts, so that scripts that run at the same time cannot use more together
+ * than their caller has. Of one that may have begun before it was taken then.
  * @throws {ToolError} `rate_limited`, with when to come back
  */
 export async function takeScriptSeconds(

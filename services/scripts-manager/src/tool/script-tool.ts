@@ -39,9 +39,10 @@ export interface ScriptToolOptions {
 }
 
 /**
- * `execute_python_script`: what a script prints, from a sandbox of its own. A script that fails is a result with `isError`, in words for
- * the model; a ToolError is what is not the script's doing. Runs as long as it asks for, within the bounds, and never past its call's deadline. What it
- * asks for is kept for it while packages are installed, but for half of its call's time.
+ * `execute_python_script`: what a script prints, from a sandbox of its own. A script that fails is a result with
+ * `isError`, in words for the model; a ToolError is what is not the script's doing. Runs as long as it asks for, within
+ * the bounds, and never past its call's deadline. What it asks for is kept for it while packages are installed, but for
+ * half of its call's time.
  */
 export function scriptTool({ runner, packages, rates, bounds, isDangerous = false }: ScriptToolOptions): Tool {
   return defineTool(

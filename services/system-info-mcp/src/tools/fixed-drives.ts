@@ -10,8 +10,8 @@ const MAX_DRIVES = 64;
 const IMAGES: ReadonlySet<string> = new Set(["squashfs", "iso9660", "udf", "erofs"]);
 
 /**
- * The drives in a list of mounts in the form of Linux. They are local devices, each once, at the shortest of its paths, and the file system at the
- * root, such as a container's layers. Networks and what lives in memory are none.
+ * The drives in a list of mounts in the form of Linux. They are local devices, each once, at the shortest of its paths,
+ * and the file system at the root, such as a container's layers. Networks and what lives in memory are none.
  * @see man 5 fstab, of which `/proc/self/mounts` has the form: blanks in paths are written in octal
  */
 export function fixedDrives(mounts: string): readonly Drive[] {

@@ -33,10 +33,11 @@ type Unreadable = Extract<BodyKind, { kind: "unreadable" }>;
 const HEAD_BYTES = 65_536;
 
 /**
- * The body of an answer as markdown: pages and feeds converted, documents as their text, JSON by its members, prose as it is, and files of other kinds
- * in words. A text beyond the fetcher's limit ends at the border of a block.
+ * The body of an answer as markdown: pages and feeds converted, documents as their text, JSON by its members, prose as
+ * it is, and files of other kinds in words. A text beyond the fetcher's limit ends at the border of a block.
  * @throws {ToolError} as `PublicResponse.body` does
- * @throws {ToolError} `too_large` of a document, of which a part cannot be read; `execution_failed` if it cannot be converted or decoded
+ * @throws {ToolError} `too_large` of a document, of which a part cannot be read; `execution_failed` if it cannot be
+ * converted or decoded
  */
 export async function readPage(
   response: PublicResponse,

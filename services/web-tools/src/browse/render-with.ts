@@ -7,7 +7,10 @@ import type { ReadPage } from "./read-page.ts";
 /** A page as a browser has drawn it, or why there is none, in words for the model. */
 export type RenderedRead = { readonly url: string; readonly page: ReadPage } | { readonly failure: string };
 
-/** Has a page drawn by a browser; undefined while no service offers that. @throws the signal's reason once the call is over */
+/**
+ * Has a page drawn by a browser; undefined while no service offers that.
+ * @throws the signal's reason once the call is over
+ */
 export type ReadRendered = (url: URL, context: ToolCallContext) => Promise<RenderedRead | undefined>;
 
 /** A browser's page is not waited for longer, in milliseconds. */
@@ -17,7 +20,10 @@ const RESERVE_MS = 3_000;
 /** Less is not worth the start of a browser, in milliseconds. */
 const MIN_MS = 2_000;
 
-/** Asks the service page-renderer over the bus. A page that cannot be drawn is no failure of the call: there is what it holds without its scripts. */
+/**
+ * Asks the service page-renderer over the bus. A page that cannot be drawn is no failure of the call: there is what it
+ * holds without its scripts.
+ */
 export function renderWith(caller: Pick<ToolCaller, "call" | "tools">, converter: PageConverter): ReadRendered {
   return async (url, context) => {
     const timeoutMs = Math.min(MAX_MS, context.deadline - performance.now() - RESERVE_MS);

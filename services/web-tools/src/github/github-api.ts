@@ -7,7 +7,10 @@ export interface GithubApiOptions {
   readonly token: string | undefined;
   /** Connects to `baseUrl`'s own host only. */
   readonly fetch: PublicFetch;
-  /** How many redirects to follow, as from a repository that has moved. With 0 there is nothing where one stands. @default 5 */
+  /**
+   * How many redirects to follow, as from a repository that has moved. With 0 there is nothing where one stands.
+   * @default 5
+   */
   readonly maxRedirects?: number | undefined;
 }
 
@@ -15,7 +18,8 @@ export interface GithubApiOptions {
 export interface GithubApi {
   /**
    * A JSON document; undefined if there is none, or none that the token may see: the API answers both alike.
-   * @throws {ToolError} `rate_limited` with the wait, `unavailable` if the API is away or refuses the token, `execution_failed` otherwise
+   * @throws {ToolError} `rate_limited` with the wait, `unavailable` if the API is away or refuses the token,
+   * `execution_failed` otherwise
    */
   json(path: string, signal: AbortSignal): Promise<GithubDocument | undefined>;
   /** A file as it is; undefined also for a folder. @throws {ToolError} likewise, and `too_large` */
@@ -121,7 +125,8 @@ async function githubError(response: PublicResponse): Promise<ToolError> {
 }
 
 /**
- * The wait for a limit; undefined if the answer is about something else. A secondary limit has Retry-After, a primary one the second at which it is over.
+ * The wait for a limit; undefined if the answer is about something else. A secondary limit has Retry-After, a primary
+ * one the second at which it is over.
  * @see https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api
  */
 function limitMs({ status, header, retryAfterMs }: PublicResponse, said: string): number | undefined {

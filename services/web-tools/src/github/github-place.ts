@@ -15,8 +15,8 @@ const GIST = /^[0-9a-f]{5,40}$/i;
 const REVISION = /^[0-9a-f]{40}$/i;
 
 /**
- * The place that `text` names on the GitHub at `host`, or on its `www` and `gist`; undefined if it names another page, or none. Case, query, fragment and
- * what follows the number of an issue do not matter.
+ * The place that `text` names on the GitHub at `host`, or on its `www` and `gist`; undefined if it names another page,
+ * or none. Case, query, fragment and what follows the number of an issue do not matter.
  */
 export function githubPlace(text: string, host: string): GithubPlace | undefined {
   const url = URL.parse(text);
@@ -33,7 +33,10 @@ export function inRepository<Place extends GithubPlace>(place: Place, fullName: 
   return OWNER.test(owner) && REPO.test(repo) && rest.length === 0 ? { ...place, owner, repo } : undefined;
 }
 
-/** `ID`, `ID/REVISION`, and both below the name of a user, which may look like an id itself. One file of a gist, and what is said of it, are other pages. */
+/**
+ * `ID`, `ID/REVISION`, and both below the name of a user, which may look like an id itself. One file of a gist, and
+ * what is said of it, are other pages.
+ */
 function gistPlace(parts: readonly string[]): GithubPlace | undefined {
   const [id = "", revision, ...rest] = parts.length === 1 || REVISION.test(parts[1] ?? "") ? parts : parts.slice(1);
   if (!GIST.test(id) || rest.length > 0 || (revision !== undefined && !REVISION.test(revision))) return undefined;

@@ -20,7 +20,10 @@ export function listAt(value: unknown, pointer: string): readonly unknown[] {
   return Array.isArray(list) ? list : [];
 }
 
-/** Markdown that somebody wrote, without what GitHub does not show of it: comments of HTML outside code, and characters without a sign. */
+/**
+ * Markdown that somebody wrote, without what GitHub does not show of it: comments of HTML outside code, and characters
+ * without a sign.
+ */
 export function markdownAt(value: unknown, pointer: string): string {
   const text = valueAt(value, pointer);
   return typeof text === "string" ? withoutComments(visibleText(text)).trim() : "";

@@ -12,7 +12,10 @@ const MAX_PAGES = 3;
 
 type Conversation = Extract<GithubPlace, { kind: "issue" | "pull" }>;
 
-/** An issue or a pull request with its conversation, by either one's address; undefined if there is none, or none that may be seen. */
+/**
+ * An issue or a pull request with its conversation, by either one's address; undefined if there is none, or none that
+ * may be seen.
+ */
 export async function readConversation(
   place: Conversation,
   api: GithubApi,
@@ -72,8 +75,8 @@ interface Entries {
 const NONE: Entries = { items: [], hasMore: false };
 
 /**
- * The first pages of a list, up to one that is larger than may be read: what came before it is of use. Their number is counted here: an address that
- * the answer names gets no token.
+ * The first pages of a list, up to one that is larger than may be read: what came before it is of use. Their number is
+ * counted here: an address that the answer names gets no token.
  */
 async function entries(path: string, api: GithubApi, signal: AbortSignal): Promise<Entries> {
   const items: unknown[] = [];

@@ -14,20 +14,24 @@ export interface GithubReaderOptions extends GithubApiOptions {
 
 /**
  * What the API says of the place that an address names; undefined if the address is to be read like any other page.
- * @throws {ToolError} as `GithubApi`, and `execution_failed` if there is no such issue or pull request that the caller may see
+ * @throws {ToolError} as `GithubApi`, and `execution_failed` if there is no such issue or pull request that the caller
+ * may see
  */
 export type ReadGithub = (
   url: string,
   call: { readonly caller: string; readonly signal: AbortSignal },
 ) => Promise<GithubPage | undefined>;
 
-/** The credential that the policy names for callers who may read what the token may: `credentials: { github: private }`. */
+/**
+ * The credential that the policy names for callers who may read what the token may: `credentials: { github: private }`.
+ */
 const KIND = "github";
 const PRIVATE = "private";
 
 /**
- * Reads GitHub by its API. Private repositories are there for those callers only to whom the policy gives the credential. For the others the repository is
- * asked for first, and then nothing follows a redirect: an issue that was moved from a public repository to a private one leads there.
+ * Reads GitHub by its API. Private repositories are there for those callers only to whom the policy gives the
+ * credential. For the others the repository is asked for first, and then nothing follows a redirect: an issue that was
+ * moved from a public repository to a private one leads there.
  */
 export function createGithubReader({ host, policy, ...options }: GithubReaderOptions): ReadGithub {
   const api = createGithubApi(options);

@@ -1,7 +1,13 @@
-/** What may begin or end code or a comment: fences and comments at the start of a line, runs of backticks, other comments, blank lines. */
+/**
+ * What may begin or end code or a comment: fences and comments at the start of a line, runs of backticks, other
+ * comments, blank lines.
+ */
 const MARK = /^ {0,3}(?<block>`{3,}(?=[^`\n]*$)|~{3,}|<!--)|(?<ticks>`+)|(?<comment><!--)|\n[ \t]*(?=\n)/gm;
 
-/** Markdown without its comments of HTML, which no reader sees. In code they are text. One that does not end hides the rest if it begins a line, and is text otherwise. */
+/**
+ * Markdown without its comments of HTML, which no reader sees. In code they are text. One that does not end hides the
+ * rest if it begins a line, and is text otherwise.
+ */
 export function withoutComments(text: string): string {
   const marks = [...text.matchAll(MARK)];
   const lastEnd = text.lastIndexOf("-->");

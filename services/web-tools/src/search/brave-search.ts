@@ -13,7 +13,8 @@ export interface BraveSearchOptions {
 }
 
 /**
- * The Brave Search API. Results without a readable URL are left out. The key goes to `baseUrl` only: a redirect is not followed.
+ * The Brave Search API. Results without a readable URL are left out. The key goes to `baseUrl` only: a redirect is not
+ * followed.
  * @see https://api-dashboard.search.brave.com/app/documentation/web-search
  */
 export function braveSearch({ apiKey, baseUrl, fetch }: BraveSearchOptions): SearchProvider {
@@ -43,7 +44,10 @@ function parametersOf({ query, count, country, freshness, safesearch }: SearchQu
   return parameters;
 }
 
-/** The API leaves `web`, and its results, out where it has found nothing. @throws {ToolError} if there is something else in their place */
+/**
+ * The API leaves `web`, and its results, out where it has found nothing.
+ * @throws {ToolError} if there is something else in their place
+ */
 function resultsOf(body: unknown): SearchResult[] {
   const web = valueAt(body, "/web") ?? {};
   const found = valueAt(web, "/results") ?? [];
@@ -87,7 +91,9 @@ function braveError(response: PublicResponse, body: unknown, apiKey: string): To
   return searchError({ response, baseUrlSetting: "BRAVE_BASE_URL", detail, details });
 }
 
-/** The longest wait among the limits that are used up: both headers list them in the same order, the resets in seconds. */
+/**
+ * The longest wait among the limits that are used up: both headers list them in the same order, the resets in seconds.
+ */
 function resetMs(remaining: string | undefined, reset: string | undefined): number | undefined {
   const left = numbersIn(remaining);
   const waits = numbersIn(reset).filter((_, i) => left.length === 0 || (left[i] ?? 0) <= 0);

@@ -11,7 +11,10 @@ export interface SearchFailure {
   readonly details: Readonly<Record<string, unknown>>;
 }
 
-/** The error that a status means with every search service. What 401, 403 and 429 mean differs, so it is the provider's to say. */
+/**
+ * The error that a status means with every search service. What 401, 403 and 429 mean differs, so it is the provider's
+ * to say.
+ */
 export function searchError({
   response: { status, retryAfterMs },
   baseUrlSetting,

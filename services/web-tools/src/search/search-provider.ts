@@ -10,7 +10,10 @@ export interface SearchQuery {
   readonly safesearch?: "off" | "moderate" | "strict" | undefined;
 }
 
-/** One page that was found. Its texts are a stranger's, on one line each, without tags and unseen characters; no markdown of theirs is escaped. */
+/**
+ * One page that was found. Its texts are a stranger's, on one line each, without tags and unseen characters; no
+ * markdown of theirs is escaped.
+ */
 export interface SearchResult {
   /** Empty where the service knows none. */
   readonly title: string;
@@ -33,8 +36,8 @@ export interface SearchProvider {
   readonly baseUrl: string;
   /**
    * Asks once.
-   * @throws {ToolError} `rate_limited` with the wait that the service names, `unavailable` if it is away, refuses its key or answers in another form, and
-   * `invalid_arguments` if it does not take the query
+   * @throws {ToolError} `rate_limited` with the wait that the service names, `unavailable` if it is away, refuses its
+   * key or answers in another form, and `invalid_arguments` if it does not take the query
    */
   search(query: SearchQuery, signal: AbortSignal): Promise<SearchAnswer>;
 }

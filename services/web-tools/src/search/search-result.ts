@@ -5,7 +5,10 @@ const MAX_TITLE = 200;
 const MAX_SNIPPET = 600;
 const MAX_URL = 2048;
 
-/** The result that a service's fields are; undefined if they lead to no web page. @param fields as they came: of any type and length */
+/**
+ * The result that a service's fields are; undefined if they lead to no web page.
+ * @param fields as they came: of any type and length
+ */
 export function searchResult(fields: {
   readonly title: unknown;
   readonly url: unknown;

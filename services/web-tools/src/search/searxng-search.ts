@@ -15,8 +15,8 @@ export interface SearxngSearchOptions {
 const MAX_PAGES = 3;
 
 /**
- * The JSON API of a SearXNG instance. It cannot be asked for a number of results, so that further pages are asked for until there are enough. Results
- * keep the instance's order: their scores are no promise of the API.
+ * The JSON API of a SearXNG instance. It cannot be asked for a number of results, so that further pages are asked for
+ * until there are enough. Results keep the instance's order: their scores are no promise of the API.
  * @see https://docs.searxng.org/dev/search_api.html
  */
 export function searxngSearch({ baseUrl, fetch }: SearxngSearchOptions): SearchProvider {

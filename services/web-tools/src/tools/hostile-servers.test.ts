@@ -10,7 +10,10 @@ const MAX_PAGE_BYTES = 1_000_000;
 const BOMB_BYTES = 200_000_000;
 /** More than a hostile page may add, as the kernel counts it. */
 const MAX_GROWTH_BYTES = 150_000_000;
-/** More than a hostile page may take, in milliseconds of the processor: how long the wall clock says depends on what else the machine does. */
+/**
+ * More than a hostile page may take, in milliseconds of the processor: how long the wall clock says depends on what
+ * else the machine does.
+ */
 const MAX_CPU_MS = 10_000;
 /** A process that ends between two looks has been seen shortly before. */
 const LOOK_MS = 10;

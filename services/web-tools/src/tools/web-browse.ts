@@ -24,7 +24,10 @@ export interface WebBrowseOptions {
   readonly readGithub: ReadGithub;
 }
 
-/** `web_browse`: the readable content of one public web page, feed or document as markdown; files of other kinds in words. */
+/**
+ * `web_browse`: the readable content of one public web page, feed or document as markdown; files of other kinds in
+ * words.
+ */
 export function webBrowse({ fetch, permit, converter, readRendered, readGithub }: WebBrowseOptions): Tool {
   async function fetchPage(requested: string, signal: AbortSignal): Promise<PublicResponse> {
     const response = await fetch(requested, { signal, permit });

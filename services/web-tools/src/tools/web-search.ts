@@ -11,7 +11,10 @@ export interface WebSearchOptions {
   readonly maxResults: number;
 }
 
-/** `web_search`: the results of a search service, one line for each. Titles and snippets are strangers' text and come escaped. */
+/**
+ * `web_search`: the results of a search service, one line for each. Titles and snippets are strangers' text and come
+ * escaped.
+ */
 export function webSearch({ load, fetch, maxResults }: WebSearchOptions): Tool {
   return defineTool(
     tools.webSearch,

@@ -3,8 +3,8 @@ import { constants, type Dirent } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, opendir, readFile, readlink, rename, unlink } from "node:fs/promises";
 
 /**
- * Of a file's handle: that it is one, and may be asked about, but is not opened. Node has no name for it. A device, a FIFO or a socket that is looked at
- * like this notices nothing.
+ * Of a file's handle: that it is one, and may be asked about, but is not opened. Node has no name for it. A device, a
+ * FIFO or a socket that is looked at like this notices nothing.
  */
 const O_PATH = 0o10_000_000;
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -41,9 +41,10 @@ export interface Entry {
 }
 
 /**
- * A folder that is held by its descriptor, from which the way leads on by single names. Node has no `openat`: `/proc/self/fd/N/NAME` is the same. The
- * kernel goes from the descriptor straight to the folder that was opened, wherever that lies by now, and looks up one name in it. A name that is a
- * symlink is not followed, nor is a mount gone into. So no change of any folder in between leads elsewhere.
+ * A folder that is held by its descriptor, from which the way leads on by single names. Node has no `openat`:
+ * `/proc/self/fd/N/NAME` is the same. The kernel goes from the descriptor straight to the folder that was opened,
+ * wherever that lies by now, and looks up one name in it. A name that is a symlink is not followed, nor is a mount gone
+ * into. So no change of any folder in between leads elsewhere.
  */
 export class Folder implements AsyncDisposable {
   readonly #handle: FileHandle;
@@ -77,7 +78,10 @@ export class Folder implements AsyncDisposable {
     return new Folder(handle, this.#mount);
   }
 
-  /** Makes it if it is missing; it belongs to the owner of this folder. @throws {EntryError} if the name is something else */
+  /**
+   * Makes it if it is missing; it belongs to the owner of this folder.
+   * @throws {EntryError} if the name is something else
+   */
   async folderOrNew(name: string, { mode = 0o755 }: { readonly mode?: number } = {}): Promise<Folder> {
     try {
       return await this.folder(name);
@@ -126,7 +130,8 @@ export class Folder implements AsyncDisposable {
   }
 
   /**
-   * Puts a file there, whole or not at all: who reads sees the old one or the new one, also when this process is killed.
+   * Puts a file there, whole or not at all: who reads sees the old one or the new one, also when this process is
+   * killed.
    * @param before what is there now, as the caller has seen it
    * @returns whether it has; not if something else is there by now
    */
@@ -234,7 +239,9 @@ export class Folder implements AsyncDisposable {
     }
   }
 
-  /** What root makes in somebody's folder is theirs, as if they had made it: their commands could not change it else. */
+  /**
+   * What root makes in somebody's folder is theirs, as if they had made it: their commands could not change it else.
+   */
   async #own(handle: FileHandle): Promise<void> {
     if (process.getuid?.() !== 0) return;
     const { uid, gid } = await this.#handle.stat();

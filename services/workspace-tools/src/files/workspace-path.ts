@@ -16,7 +16,8 @@ const MOST_NAMES = 64;
 const MOST_BYTES = 255;
 
 /**
- * Reads a path as a model writes it. A path with a root's name first is one in that root; any other is one in the only root there is.
+ * Reads a path as a model writes it. A path with a root's name first is one in that root; any other is one in the only
+ * root there is.
  * @throws {ToolError} `invalid_arguments` or `denied`, for what leads out by its form
  */
 export function workspacePath(text: string, roots: readonly Root[]): WorkspacePath {

@@ -35,7 +35,10 @@ export class Workspace {
     return await inWords(path, "a folder", () => this.#walk(path.root, path.names, isMade));
   }
 
-  /** The same for the folder of a file, with the file's name. @throws {ToolError} in words, also if the path names no file */
+  /**
+   * The same for the folder of a file, with the file's name.
+   * @throws {ToolError} in words, also if the path names no file
+   */
   async openFolderOf(
     path: WorkspacePath,
     options?: { readonly isMade?: boolean },
@@ -50,7 +53,10 @@ export class Workspace {
     };
   }
 
-  /** Whether there is a file or a folder of that path, before a program opens it. @throws {ToolError} in words, if there is neither */
+  /**
+   * Whether there is a file or a folder of that path, before a program opens it.
+   * @throws {ToolError} in words, if there is neither
+   */
   async check(path: WorkspacePath): Promise<void> {
     const name = path.names.at(-1);
     if (name === undefined) return;

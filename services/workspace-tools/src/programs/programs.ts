@@ -44,7 +44,9 @@ export const WORKSPACE_FOLDER = "/workspace";
 
 /** Where the way out of a program that has one lies in its sandbox. */
 const GATE_FOLDER = "/gate";
-/** Bounds of what goes through: connections at a time, and the longest silence and all bytes that come of one command. */
+/**
+ * Bounds of what goes through: connections at a time, and the longest silence and all bytes that come of one command.
+ */
 const GATE = { maxConnections: 32, idleMs: 60_000, maxBytes: 1024 ** 3, mayHaveEffects: true };
 
 /** From a program's end to its answer. */

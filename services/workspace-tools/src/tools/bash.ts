@@ -19,7 +19,10 @@ const SHELL = ["/bin/bash", "--noprofile", "--norc", "-c"];
 /** Of the output so far, in an update. */
 const NEWS_CHARACTERS = 1_000;
 
-/** `bash`: what a command writes, from a new shell in a sandbox that sees the caller's roots. A command that fails is a result with `isError`. */
+/**
+ * `bash`: what a command writes, from a new shell in a sandbox that sees the caller's roots. A command that fails is a
+ * result with `isError`.
+ */
 export function bash({ roots, programs, maxTimeoutSeconds, keepBytes }: BashOptions): Tool {
   return defineTool(
     tools.bash,

@@ -94,7 +94,10 @@ function described(path: string, before: Buffer | undefined, after: Buffer): Too
   };
 }
 
-/** Where a hunk stands in both texts, and how many lines of each it has. One without lines stands behind the line that is named. */
+/**
+ * Where a hunk stands in both texts, and how many lines of each it has. One without lines stands behind the line that
+ * is named.
+ */
 function headOf({ oldStart, oldLines, newStart, newLines }: StructuredPatchHunk): string {
   const range = (start: number, lines: number): string => `${lines === 0 ? start - 1 : start},${lines}`;
   return `@@ -${range(oldStart, oldLines)} +${range(newStart, newLines)} @@`;

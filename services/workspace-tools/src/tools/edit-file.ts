@@ -33,7 +33,9 @@ export function editFile({ roots, maxBytes }: WriteFileOptions): Tool {
   );
 }
 
-/** Readers of such a file see no CR, so what they write has none. In a file with both kinds each end is as it is given. */
+/**
+ * Readers of such a file see no CR, so what they write has none. In a file with both kinds each end is as it is given.
+ */
 const hasCrLfOnly = (text: string): boolean => text.includes("\r\n") && !/(?<!\r)\n/.test(text);
 
 const withCrLf = (text: string): string => text.replaceAll(/\r?\n/g, "\r\n");

@@ -24,7 +24,10 @@ const PROGRAM = "/tools/rg";
 /** Of ripgrep's exit codes. */
 const NOTHING_FOUND = 1;
 
-/** `search_files`: lines that a regular expression finds, by ripgrep where only the caller's roots are mounted, for reading. */
+/**
+ * `search_files`: lines that a regular expression finds, by ripgrep where only the caller's roots are mounted, for
+ * reading.
+ */
 export function searchFiles({ roots, programs, ripgrep }: SearchFilesOptions): Tool {
   return defineTool(tools.searchFiles, async (input, { caller, signal, deadline }) => {
     const { pattern, path: text, glob, literal = false, ignore_case = false, hidden = false, limit = LINES } = input;
@@ -75,7 +78,10 @@ export function searchFiles({ roots, programs, ripgrep }: SearchFilesOptions): T
   });
 }
 
-/** The lines that ripgrep has found, as it writes them; the last one may be cut off. @see https://docs.rs/grep-printer/latest/grep_printer/struct.JSON.html */
+/**
+ * The lines that ripgrep has found, as it writes them; the last one may be cut off.
+ * @see https://docs.rs/grep-printer/latest/grep_printer/struct.JSON.html
+ */
 function matchesOf(written: string): Match[] {
   return written.split("\n").flatMap((line): Match[] => {
     if (!line.startsWith('{"type":"match"')) return [];

@@ -1,6 +1,7 @@
 /**
- * Measures many browses of large pages at once, over RabbitMQ, with and without a hostile page among them: `npm run bench:browse -- [--out FOLDER]`.
- * The web tools are a process as in a deployment, and the site is one of this machine. With `--out` the figures become the last part of its web-pages.md.
+ * Measures many browses of large pages at once, over RabbitMQ, with and without a hostile page among them: `npm run
+ * bench:browse -- [--out FOLDER]`. The web tools are a process as in a deployment, and the site is one of this machine.
+ * With `--out` the figures become the last part of its web-pages.md.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";

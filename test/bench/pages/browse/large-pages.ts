@@ -5,7 +5,10 @@ const MEGABYTE = 1_000_000;
 /** Of a page: large pages of the web have some 4,000 elements, and the rest in scripts, styles and state. */
 const STATE_SHARE = 0.77;
 
-/** So many different pages of a megabyte each, made of pages of the corpus, one below the other, and of a script that no reader sees. */
+/**
+ * So many different pages of a megabyte each, made of pages of the corpus, one below the other, and of a script that no
+ * reader sees.
+ */
 export async function largePages(count: number): Promise<string[]> {
   const bodies = (await readSet(join(import.meta.dirname, "../corpus"))).map(
     ({ html }) => /<body[^>]*>([\s\S]*)<\/body>/.exec(html)?.[1] ?? html,
@@ -23,7 +26,10 @@ export async function largePages(count: number): Promise<string[]> {
 const many = (count: number, part: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => part(index)).join("");
 
-/** Pages that cost the converter what it lets a page cost, each just below one of its bounds: blocks, selectors, values, depth, repetition, nodes. */
+/**
+ * Pages that cost the converter what it lets a page cost, each just below one of its bounds: blocks, selectors, values,
+ * depth, repetition, nodes.
+ */
 export const hostilePages: readonly string[] = [
   `<main>${"<p>some words of a text".repeat(19_900)}`,
   `<style>${many(120, (index) => `main p:nth-child(${index}) ~ p > b { color: red }\n`)}</style><main>${"<p><b>some words</b></p>".repeat(500)}`,

@@ -1,6 +1,9 @@
 import type { Dice } from "./dice.ts";
 
-/** Elements of the kinds that become markdown, in one another. Their texts and attributes are made of signs that mean something in markdown, HTML or addresses. */
+/**
+ * Elements of the kinds that become markdown, in one another. Their texts and attributes are made of signs that mean
+ * something in markdown, HTML or addresses.
+ */
 export function hostileElement(dice: Dice, depth = 0): string {
   const escaped = (): string =>
     hostileText(dice).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll('"', "&quot;");

@@ -9,7 +9,9 @@ export interface MutantPage {
   readonly done: readonly string[];
 }
 
-/** A page of `pages` with one to four faults put into it, and its bytes, perhaps in another encoding than they claim. */
+/**
+ * A page of `pages` with one to four faults put into it, and its bytes, perhaps in another encoding than they claim.
+ */
 export function mutant(pages: readonly string[], dice: Dice): MutantPage {
   let html = dice.one(pages);
   const done: string[] = [];

@@ -23,8 +23,8 @@ export interface Samples {
 const BINS = 64;
 
 /**
- * Learns a forest whose sum, through the logistic function, is the label: gradient boosting on histograms, with trees grown leaf by leaf.
- * The same samples and options give the same forest.
+ * Learns a forest whose sum, through the logistic function, is the label: gradient boosting on histograms, with trees
+ * grown leaf by leaf. The same samples and options give the same forest.
  * @see Friedman, "Greedy function approximation: a gradient boosting machine", Annals of Statistics 29, 2001
  */
 export function boost({ rows, labels, weights }: Samples, options: BoostOptions): Forest {

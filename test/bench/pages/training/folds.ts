@@ -1,6 +1,9 @@
 import { randomOf } from "./boost.ts";
 
-/** Which fold each address is in. All addresses of a site are in the same, so that what is learnt of a site is never asked on it. */
+/**
+ * Which fold each address is in. All addresses of a site are in the same, so that what is learnt of a site is never
+ * asked on it.
+ */
 export function foldsBySite(urls: readonly string[], folds: number): number[] {
   const sites = urls.map((url, i) => siteOf(url) ?? `page ${i}`);
   const random = randomOf(1);

@@ -5,8 +5,9 @@ const LONG = 6;
 const NEAR = 3;
 
 /**
- * How much of each block belongs to the truth, in [0, 1]. A long block has the share of its words that stand in runs of the truth. A short one belongs to it if the
- * truth has it as a whole: of several that are the same, as many as the truth has, those nearest to long ones that belong to it.
+ * How much of each block belongs to the truth, in [0, 1]. A long block has the share of its words that stand in runs of
+ * the truth. A short one belongs to it if the truth has it as a whole: of several that are the same, as many as the
+ * truth has, those nearest to long ones that belong to it.
  */
 export function labelBlocks(blocks: readonly (readonly string[])[], truth: readonly string[]): number[] {
   const left = new Map<string, number>();

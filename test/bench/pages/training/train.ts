@@ -1,7 +1,7 @@
 /**
- * Learns which blocks of a page are its content, and writes the model that the converter has: `npm run train:pages -- FOLDER`.
- * The folder is a set as read-set.ts says. First it prints how well a model does that has seen none of the site's pages, in five folds split by site.
- * `--no-model` ends after that. The same set gives the same model.
+ * Learns which blocks of a page are its content, and writes the model that the converter has: `npm run train:pages --
+ * FOLDER`. The folder is a set as read-set.ts says. First it prints how well a model does that has seen none of the
+ * site's pages, in five folds split by site. `--no-model` ends after that. The same set gives the same model.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,8 +26,8 @@ const options: BoostOptions = {
   seed: 3,
 };
 /**
- * Of what is learnt, so much of the logit counts. The folds fit 0.7: on sites that it has not seen, a forest is surer than it should be. On those that it has seen it is not,
- * and real calls ask for both.
+ * Of what is learnt, so much of the logit counts. The folds fit 0.7: on sites that it has not seen, a forest is surer
+ * than it should be. On those that it has seen it is not, and real calls ask for both.
  */
 const SURENESS = 0.8;
 const MODEL = join(import.meta.dirname, "../../../../packages/page/src/content/generated/content-model.ts");

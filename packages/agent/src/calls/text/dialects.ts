@@ -10,7 +10,10 @@ type Dialect = (text: string, typeOf: TypeOf) => readonly PlacedCall[];
 const placed = (place: { readonly start: number; readonly end: number }, calls: readonly WrittenCall[]): PlacedCall[] =>
   calls.map((call) => ({ ...call, start: place.start, end: place.end }));
 
-/** `<tool_call>{"name": …, "arguments": …}</tool_call>`, of Hermes and Qwen; GLM has the name and `<arg_key>`s there. The end may be missing. */
+/**
+ * `<tool_call>{"name": …, "arguments": …}</tool_call>`, of Hermes and Qwen; GLM has the name and `<arg_key>`s there.
+ * The end may be missing.
+ */
 const taggedJson: Dialect = (text, typeOf) =>
   enclosed(text, /<(tool_call|function_call|tool_use|tool_code|function)>/g, ([, tag]) => `</${tag}>`, {
     mayLackEnd: true,
@@ -43,7 +46,10 @@ const invokeTag: Dialect = (text, typeOf) =>
     return placed(place, [parameterCall(place.begin[1] ?? "", parameters, typeOf)]);
   });
 
-/** A mark of the model's own, then JSON: `[TOOL_CALLS][…]` of Mistral, `<|python_tag|>{…}` of Llama; or a name, `[ARGS]` and JSON. */
+/**
+ * A mark of the model's own, then JSON: `[TOOL_CALLS][…]` of Mistral, `<|python_tag|>{…}` of Llama; or a name, `[ARGS]`
+ * and JSON.
+ */
 const marked: Dialect = (text) => {
   const endOf = jsonEnds(text);
   return [
@@ -74,7 +80,10 @@ const deepSeek: Dialect = (text) =>
     return placed(place, [{ name: place.begin[1] ?? "", arguments: json }]);
   });
 
-/** Two lines with a word each before the name and the arguments: those of the .NET original, and `Action:` of ReAct; or a bare name, then JSON. */
+/**
+ * Two lines with a word each before the name and the arguments: those of the .NET original, and `Action:` of ReAct; or
+ * a bare name, then JSON.
+ */
 const lines: Dialect = (text) => {
   const endOf = jsonEnds(text);
   return [

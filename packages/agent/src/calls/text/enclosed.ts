@@ -9,8 +9,8 @@ export interface Enclosed {
 }
 
 /**
- * The parts of a text between a beginning and the next end of it, one after the other. It takes time in proportion to the text, where an expression
- * for the whole would try each beginning with all that follows.
+ * The parts of a text between a beginning and the next end of it, one after the other. It takes time in proportion to
+ * the text, where an expression for the whole would try each beginning with all that follows.
  * @param begin a global expression
  * @param endOf the end that belongs to a beginning
  */

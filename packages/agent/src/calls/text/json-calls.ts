@@ -27,7 +27,10 @@ const ARGUMENTS = [
   "params",
 ];
 
-/** The calls that a JSON text is, in any of the shapes that models have been trained on: one, a list, or inside an envelope. */
+/**
+ * The calls that a JSON text is, in any of the shapes that models have been trained on: one, a list, or inside an
+ * envelope.
+ */
 export function jsonCalls(text: string): readonly WrittenCall[] {
   const trimmed = text.trim();
   if (trimmed.startsWith("[")) {
@@ -56,7 +59,10 @@ function callsOf(value: unknown): readonly WrittenCall[] {
   ];
 }
 
-/** The most characters that are looked through for the ends of JSON values in one text, which may be full of beginnings without an end. */
+/**
+ * The most characters that are looked through for the ends of JSON values in one text, which may be full of beginnings
+ * without an end.
+ */
 const MAX_LOOKED_THROUGH = 4 * 1024 * 1024;
 
 /** Says where the JSON value of a text ends that begins at a place; -1 if it does not end. */

@@ -18,8 +18,9 @@ export interface ReadTextCallsOptions {
 const MAX_LENGTH = 256 * 1024;
 
 /**
- * Reads the tool calls that a model wrote into its text. Only tools that the model has been given are called, and nothing that is quoted from a result.
- * What follows the first call is left out: models write there what they imagine the result to be.
+ * Reads the tool calls that a model wrote into its text. Only tools that the model has been given are called, and
+ * nothing that is quoted from a result. What follows the first call is left out: models write there what they imagine
+ * the result to be.
  */
 export function readTextCalls(text: string, { tools, results }: ReadTextCallsOptions): TextCalls {
   if (text.length > MAX_LENGTH || !/[{<[]/.test(text)) return { text, calls: [] };

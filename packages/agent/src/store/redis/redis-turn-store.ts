@@ -39,8 +39,9 @@ export interface RedisTurnStoreOptions extends RedisStoreOptions {
 }
 
 /**
- * Sessions and turns in Redis 7.0 or later, shared by all processes that use it. Each operation ends within 500 ms for each of its round trips.
- * A Redis that cannot be reached is no error here: operations fail until it can be, now as later.
+ * Sessions and turns in Redis 7.0 or later, shared by all processes that use it. Each operation ends within 500 ms for
+ * each of its round trips. A Redis that cannot be reached is no error here: operations fail until it can be, now as
+ * later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

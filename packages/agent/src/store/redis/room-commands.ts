@@ -55,13 +55,14 @@ local function makeRoom()
 end`;
 
 /**
- * Runs a script, and counts what a caller's sessions take. `callers` is a sorted set of callers by their bytes. Each has a sorted set of its keys by when they
- * expire, and a hash of their bytes. A key is counted anew after each write of it, so a count that was wrong, or has lapsed keys, mends itself.
- * KEYS: callers, a caller's keys, its bytes; then those of the script. ARGV: the caller, what it may have, what all have too many, how the names of `current`,
- * `lease` and `queue` begin; then those of the script.
+ * Runs a script, and counts what a caller's sessions take. `callers` is a sorted set of callers by their bytes. Each
+ * has a sorted set of its keys by when they expire, and a hash of their bytes. A key is counted anew after each write
+ * of it, so a count that was wrong, or has lapsed keys, mends itself. KEYS: callers, a caller's keys, its bytes; then
+ * those of the script. ARGV: the caller, what it may have, what all have too many, how the names of `current`, `lease`
+ * and `queue` begin; then those of the script.
  * @param written which of the script's keys it writes
- * @param script it may call `makeRoom`, which answers what the caller has after others have made room. Of its own the caller's go first that expire first, and
- * none of a session with a turn
+ * @param script it may call `makeRoom`, which answers what the caller has after others have made room. Of its own the
+ * caller's go first that expire first, and none of a session with a turn
  */
 export const counted = (numberOfKeys: number, written: readonly number[], script: string) => ({
   numberOfKeys: ROOM_KEYS + numberOfKeys,

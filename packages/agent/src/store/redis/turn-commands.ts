@@ -9,7 +9,10 @@ import {
 } from "../turn-store.ts";
 import { counted } from "./room-commands.ts";
 
-/** A fence is remembered for so long after its lease was held last. It is a time, so that a new one is higher also after that. */
+/**
+ * A fence is remembered for so long after its lease was held last. It is a time, so that a new one is higher also after
+ * that.
+ */
 const FENCE_KEPT_MS = 24 * 3600_000;
 /** So is the number of a session's newest event: it outlives the events, and those who read them. */
 const SEQUENCE_KEPT_MS = 24 * 3600_000;
@@ -26,7 +29,10 @@ for _, silent in ipairs(redis.call('ZRANGEBYSCORE', ${seen}, '-inf', now)) do
   redis.call('ZREM', ${seen}, silent)
 end`;
 
-/** Adds a turn to the queue, and says until when it keeps its place. @param full what happens if it has none and there is none */
+/**
+ * Adds a turn to the queue, and says until when it keeps its place.
+ * @param full what happens if it has none and there is none
+ */
 const waitInLine = (
   queue: string,
   seen: string,
@@ -42,11 +48,14 @@ redis.call('ZADD', ${seen}, now + ${forMs}, ${turn})
 redis.call('PEXPIRE', ${queue}, 2 * ${forMs})
 redis.call('PEXPIRE', ${seen}, 2 * ${forMs})`;
 
-// A turn is a hash: `record`, how many answers there are (`n`), each answer (`a:0`), each result (`r:` and the call's id), and in the end `result` alone.
-// `takes` says how often it was taken since it last got on. Redis runs a script whole or not at all.
-// KEYS and ARGV of what is counted come behind those of the count.
+// A turn is a hash: `record`, how many answers there are (`n`), each answer (`a:0`), each result (`r:` and the call's
+// id), and in the end `result` alone. `takes` says how often it was taken since it last got on. Redis runs a script
+// whole or not at all. KEYS and ARGV of what is counted come behind those of the count.
 export const turnCommands = {
-  /** KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting, then fields and values of a new record. */
+  /**
+   * KEYS: lease, fence, queue, seen, current, turn, history. ARGV: turn, owner, leaseMs, maxWaiting, then fields and
+   * values of a new record.
+   */
   takeSession: counted(
     7,
     [],
@@ -144,7 +153,10 @@ if redis.call('HSETNX', KEYS[3], 'r:' .. ARGV[3], ARGV[4]) == 1 then redis.call(
 redis.call('PEXPIRE', KEYS[3], ${RECORD_KEPT_MS})
 return 1`,
   ),
-  /** KEYS: lease, fence, current, turn, history, about. ARGV: owner, fence, result, how long a session is kept, what a list has of it or "", then messages. */
+  /**
+   * KEYS: lease, fence, current, turn, history, about. ARGV: owner, fence, result, how long a session is kept, what a
+   * list has of it or "", then messages.
+   */
   endTurn: counted(
     6,
     [4, 5, 6],

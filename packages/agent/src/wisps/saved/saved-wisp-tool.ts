@@ -59,7 +59,10 @@ export function savedWispTool(wisp: KeptWisp, parts: SavedWispParts): Tool {
   });
 }
 
-/** The calls of a session, as far as the maker of a wisp may make them, too. One of another caller's calls no agents: their sessions are the present caller's. */
+/**
+ * The calls of a session, as far as the maker of a wisp may make them, too. One of another caller's calls no agents:
+ * their sessions are the present caller's.
+ */
 export function callsOf(
   {
     name,

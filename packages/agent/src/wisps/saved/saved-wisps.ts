@@ -15,7 +15,10 @@ export class SavedWisps {
     this.#policy = policy;
   }
 
-  /** Its own first. Of several of a name only the first is there. @throws {ToolError} `unavailable` while the database is away */
+  /**
+   * Its own first. Of several of a name only the first is there.
+   * @throws {ToolError} `unavailable` while the database is away
+   */
   async visibleTo(caller: string): Promise<readonly KeptWisp[]> {
     const visible = await withStore("read the saved wisps", () => this.store.visibleTo(caller));
     const byName = new Map(visible.toReversed().map((wisp) => [wisp.name, wisp]));

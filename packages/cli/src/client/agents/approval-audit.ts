@@ -3,7 +3,10 @@ import { dirname } from "node:path";
 import { AuditFileError, type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import { CommandError } from "../../command-error.ts";
 
-/** Opens the audit log of approvals, which is a chain of its own: another process writes to that of the agent. @throws {CommandError} */
+/**
+ * Opens the audit log of approvals, which is a chain of its own: another process writes to that of the agent.
+ * @throws {CommandError}
+ */
 export async function openApprovalAudit(path: string): Promise<AuditLog & { readonly path: string }> {
   try {
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });

@@ -14,7 +14,10 @@ export interface MadeByCaller {
   readonly content: object;
   /** The same in lines for a person. */
   readonly lines: readonly string[];
-  /** Shares it, if it has this hash still; undefined shares it no more. @returns undefined if nobody approves one of its kind, as it is of a file */
+  /**
+   * Shares it, if it has this hash still; undefined shares it no more.
+   * @returns undefined if nobody approves one of its kind, as it is of a file
+   */
   readonly approve: ((hash: string | undefined) => Promise<ChangeOutcome>) | undefined;
 }
 
@@ -25,8 +28,9 @@ export interface MadeByCallersOptions {
 }
 
 /**
- * Reads all that callers have made, or what one of them sees: what it has made itself, what is shared, and of several of a name the one that it gets. What the
- * policy denies it is there, too. The database is that of the agent's settings: the same variables name it.
+ * Reads all that callers have made, or what one of them sees: what it has made itself, what is shared, and of several
+ * of a name the one that it gets. What the policy denies it is there, too. The database is that of the agent's
+ * settings: the same variables name it.
  * @throws {CommandError} in words for the user
  */
 export async function withMadeByCallers(

@@ -2,7 +2,10 @@ import { CommandError } from "../../command-error.ts";
 import { ownSocket } from "../../runtime/own-socket.ts";
 import type { CallSource } from "./call-source.ts";
 
-/** The journals in Redis if there is an address, else those of the running `rockbot up`. @throws {CommandError} if neither can be read */
+/**
+ * The journals in Redis if there is an address, else those of the running `rockbot up`.
+ * @throws {CommandError} if neither can be read
+ */
 export async function openCallSource({
   redis,
   env,

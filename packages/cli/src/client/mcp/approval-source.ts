@@ -32,7 +32,10 @@ import { UsageError } from "../../usage-error.ts";
 import { lockFileBeside } from "../lock-file.ts";
 import { chooseMcpConfig } from "./choose-mcp-config.ts";
 
-/** Where it is read and decided what MCP servers may offer and which agents may have. All methods throw CommandError in words. */
+/**
+ * Where it is read and decided what MCP servers may offer and which agents may have. All methods throw CommandError in
+ * words.
+ */
 export interface ApprovalSource extends AsyncDisposable {
   readonly where: string;
   waiting(): Promise<Waiting>;
@@ -56,7 +59,8 @@ export interface ApprovalSourceOptions {
 const ANSWER_MS = 10_000;
 
 /**
- * Redis if there is an address, or the file that is named, else the running `rockbot up`, else the file beside that of the servers.
+ * Redis if there is an address, or the file that is named, else the running `rockbot up`, else the file beside that of
+ * the servers.
  * @throws {CommandError} if there is none of them
  */
 export async function openApprovalSource({

@@ -24,7 +24,10 @@ const WHY: Readonly<Record<WaitingTool["reason"], string>> = {
   first_sight: "is offered as it was first seen, and marks what reads it until it is approved",
 };
 
-/** The tools and servers that can be approved: those that wait, those that are rejected, and those that are offered as they were first seen. */
+/**
+ * The tools and servers that can be approved: those that wait, those that are rejected, and those that are offered as
+ * they were first seen.
+ */
 interface Approvable extends Waiting {
   readonly firstSeen: readonly WaitingTool[];
   readonly rejected: Rejected;

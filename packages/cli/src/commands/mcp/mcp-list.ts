@@ -20,7 +20,10 @@ const MAX_NAMES = 400;
 /** Of what a server said before it failed, and of tools that are left out. */
 const MAX_LINES = 12;
 
-/** `rockbot mcp ls`: the state of each MCP server. Behind a broker it lists only their names: no service says more over the bus. */
+/**
+ * `rockbot mcp ls`: the state of each MCP server. Behind a broker it lists only their names: no service says more over
+ * the bus.
+ */
 export async function listMcpServers({ bus, policy, mcpConfig, json = false }: McpListOptions): Promise<void> {
   const { env } = process;
   const url = chooseBusUrl(bus, env);

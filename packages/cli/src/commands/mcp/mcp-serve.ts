@@ -14,7 +14,10 @@ export interface McpServeOptions {
   readonly allowAddress?: readonly string[];
 }
 
-/** `rockbot mcp serve`: the tools as an MCP server on stdin and stdout, until the client closes its end. Words for people go to stderr. */
+/**
+ * `rockbot mcp serve`: the tools as an MCP server on stdin and stdout, until the client closes its end. Words for
+ * people go to stderr.
+ */
 export async function serveMcp({ bus, mcpConfig, policy, allowAddress = [] }: McpServeOptions): Promise<void> {
   const { env, stdin, stdout } = process;
   const faults = busUrlFaults(chooseBusUrl(bus, env));

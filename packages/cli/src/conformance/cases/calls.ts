@@ -104,7 +104,9 @@ export const callCases: readonly Case<Callee>[] = [
   each("caller-request", "requests are mandatory: the broker hands that flag to nobody", () => [undefined, undefined]),
 ];
 
-/** @param look whether a call keeps the clause, undefined if the call does not show it; and what of it breaks the clause */
+/**
+ * @param look whether a call keeps the clause, undefined if the call does not show it; and what of it breaks the clause
+ */
 function each(
   clause: ClauseId,
   name: string,

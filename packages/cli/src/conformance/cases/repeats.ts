@@ -3,7 +3,9 @@ import type { Case } from "../case.ts";
 import { ANSWER_MS, type Examiner, mustBe, mustBeResult, type SafeCall } from "../examiner.ts";
 import { described } from "../exchange.ts";
 
-/** Cases on a request that comes twice, for a tool that gives another result each time: the results tell two runs apart. */
+/**
+ * Cases on a request that comes twice, for a tool that gives another result each time: the results tell two runs apart.
+ */
 export const quickRepeatCases: readonly Case[] = [
   {
     name: "a call that has ended is not run again: its repeat gets the same answer",

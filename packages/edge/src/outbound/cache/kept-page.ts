@@ -46,7 +46,10 @@ const KEPT_STATUSES: ReadonlySet<number> = new Set([200, 301, 302, 303, 307, 308
 const MAX_HEAD_BYTES = 131_072;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Of what came, in the form that is kept. Directives are the same in any case, and the library knows them in lower case only. */
+/**
+ * Of what came, in the form that is kept. Directives are the same in any case, and the library knows them in lower case
+ * only.
+ */
 export function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
   const kept: Record<string, string> = {};
   for (const name of KEPT_HEADERS) {
@@ -59,7 +62,10 @@ export function keptHeaders(headers: Readonly<Record<string, string | string[] |
   return kept;
 }
 
-/** Of an age that is said twice the least counts; the library takes the last. @see https://www.rfc-editor.org/rfc/rfc9111#section-4.2.1 */
+/**
+ * Of an age that is said twice the least counts; the library takes the last.
+ * @see https://www.rfc-editor.org/rfc/rfc9111#section-4.2.1
+ */
 function leastAges(directives: string): string {
   let text = directives;
   for (const name of ["max-age", "s-maxage"]) {
@@ -109,8 +115,8 @@ export function policyOf(
 }
 
 /**
- * Whether an answer that is stale may be given where the site has an error, since it says so; not against its own word. The library's `revalidatedPolicy` has that, too,
- * but heeds neither `Vary` nor such words.
+ * Whether an answer that is stale may be given where the site has an error, since it says so; not against its own word.
+ * The library's `revalidatedPolicy` has that, too, but heeds neither `Vary` nor such words.
  * @see https://www.rfc-editor.org/rfc/rfc5861#section-4
  */
 export function mayStandIn(request: CacheRequest, kept: Omit<KeptPage, "body">): boolean {

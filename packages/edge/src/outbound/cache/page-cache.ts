@@ -38,9 +38,10 @@ const SERVER_ERRORS: ReadonlySet<number> = new Set([500, 502, 503, 504]);
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
- * Spares a site what it has sent before, as RFC 9111 has it for a cache that many share. It stands around one hop of a fetch: a kept redirect
- * leads to a hop that is checked like any other. Nothing is kept of requests with credentials, nor of answers that are private, that forbid it,
- * or that set a cookie. A store that forgets, hangs or is away costs a request what it costs without one, and is no failure.
+ * Spares a site what it has sent before, as RFC 9111 has it for a cache that many share. It stands around one hop of a
+ * fetch: a kept redirect leads to a hop that is checked like any other. Nothing is kept of requests with credentials,
+ * nor of answers that are private, that forbid it, or that set a cookie. A store that forgets, hangs or is away costs a
+ * request what it costs without one, and is no failure.
  */
 export class PageCache {
   readonly #store: PageStore;

@@ -1,4 +1,7 @@
-/** Keeps bytes for a while, by keys that are hashes. It may forget at any time, and hold what was put there by a stranger: who reads it checks it. */
+/**
+ * Keeps bytes for a while, by keys that are hashes. It may forget at any time, and hold what was put there by a
+ * stranger: who reads it checks it.
+ */
 export interface PageStore {
   /** At most MAX_KEPT_BYTES of it. */
   get(key: string): Promise<Uint8Array | undefined>;
@@ -13,7 +16,10 @@ export const MAX_KEPT_MS = 3_600_000;
 /** So many answers at most, however small. */
 export const MAX_KEPT_PAGES = 1_000;
 
-/** A store of this process. Beyond its bounds the page that was used longest ago goes first. @param maxBytes of all pages together */
+/**
+ * A store of this process. Beyond its bounds the page that was used longest ago goes first.
+ * @param maxBytes of all pages together
+ */
 export function createMemoryPageStore({ maxBytes }: { readonly maxBytes: number }): PageStore {
   /** In the order of use. */
   const pages = new Map<string, { readonly bytes: Uint8Array; readonly until: number }>();

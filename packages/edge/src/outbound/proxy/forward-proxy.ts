@@ -32,8 +32,9 @@ const HOP_HEADERS = [
 ];
 
 /**
- * A forward proxy on the loopback address, for a program whose own connections cannot be watched. Its tunnels (CONNECT) and plain requests go to public
- * addresses only, by the rules and look-up of `createPublicFetch`. To any other it makes no connection, and answers 403.
+ * A forward proxy on the loopback address, for a program whose own connections cannot be watched. Its tunnels (CONNECT)
+ * and plain requests go to public addresses only, by the rules and look-up of `createPublicFetch`. To any other it
+ * makes no connection, and answers 403.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
 export async function startForwardProxy(options: ForwardProxyOptions = {}): Promise<ForwardProxy> {

@@ -14,7 +14,10 @@ export interface FetchedRobotsOptions {
   readonly timeoutMs?: number | undefined;
 }
 
-/** The rules of any public site, whose robots.txt is fetched like a page: from public addresses only, the redirects of it too. */
+/**
+ * The rules of any public site, whose robots.txt is fetched like a page: from public addresses only, the redirects of
+ * it too.
+ */
 export function fetchedRobots(fetch: PublicFetch, { setting, timeoutMs = 5_000 }: FetchedRobotsOptions): RobotsRules {
   return createRobotsRules({
     setting,

@@ -16,14 +16,17 @@ export interface RobotsRulesOptions {
   readonly read: (address: string, signal: AbortSignal) => Promise<RobotsFile>;
   /** The setting by which the operator decides, for the words of a refusal: `ROBOTS_POLICY`. */
   readonly setting: string;
-  /** How long a file that cannot be read is not asked for again, in milliseconds, unless the site names a shorter wait. @default 0 */
+  /**
+   * How long a file that cannot be read is not asked for again, in milliseconds, unless the site names a shorter wait.
+   * @default 0
+   */
   readonly failureMs?: number | undefined;
 }
 
 export interface RobotsRules {
   /**
-   * Ends well if the site's robots.txt lets this program read the address. As RFC 9309 has it, a site without the file allows everything, and one
-   * whose file cannot be read allows nothing.
+   * Ends well if the site's robots.txt lets this program read the address. As RFC 9309 has it, a site without the file
+   * allows everything, and one whose file cannot be read allows nothing.
    * @throws {ToolError} `denied` if it forbids it, and what `read` or `statusError` says if it cannot be read
    */
   permit(url: URL, signal: AbortSignal): Promise<void>;
@@ -98,7 +101,10 @@ export function createRobotsRules({ read, setting, failureMs = 0 }: RobotsRulesO
   };
 }
 
-/** Letters that need no code have none, so that `/%70age` is `/page`. @see https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2 */
+/**
+ * Letters that need no code have none, so that `/%70age` is `/page`.
+ * @see https://www.rfc-editor.org/rfc/rfc9309#section-2.2.2
+ */
 const plainlyCoded = (text: string): string =>
   text.replaceAll(/%[\da-f]{2}/gi, (code) => {
     const sign = String.fromCharCode(Number.parseInt(code.slice(1), 16));

@@ -40,12 +40,18 @@ const URL_ELICITATION_REQUIRED = -32_042;
 const NO_SESSION = 404;
 /** Statuses by which servers say the same, if their words name the session. */
 const NO_NAMED_SESSION: ReadonlySet<number> = new Set([400, 410]);
-/** Statuses by which servers say the same, and other things. A server that is out of service for now, or one in between, has forgotten nothing. */
+/**
+ * Statuses by which servers say the same, and other things. A server that is out of service for now, or one in between,
+ * has forgotten nothing.
+ */
 const MAYBE_NO_SESSION: ReadonlySet<number> = new Set([...NO_NAMED_SESSION, 401, 500]);
 /** The code of an answer by which servers say the same; some give it other meanings. */
 const SESSION_NOT_FOUND = -32_001;
 
-/** Whether the server has certainly not begun with what it was asked, so that it may be asked again over another connection. */
+/**
+ * Whether the server has certainly not begun with what it was asked, so that it may be asked again over another
+ * connection.
+ */
 export function isRefusedUnseen(error: unknown): boolean {
   if (error instanceof NotSentError || statusOf(error) === NO_SESSION) return true;
   if (error instanceof SdkHttpError && NO_NAMED_SESSION.has(error.status) && /\bsession/i.test(error.message))
@@ -53,7 +59,9 @@ export function isRefusedUnseen(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.NotConnected;
 }
 
-/** Whether the server may have forgotten the session, as one does that was started anew. What it was asked may have run. */
+/**
+ * Whether the server may have forgotten the session, as one does that was started anew. What it was asked may have run.
+ */
 export function mayBeForgotten(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code === SESSION_NOT_FOUND;
   const status = statusOf(error);
@@ -84,8 +92,8 @@ export interface FailedCall {
 }
 
 /**
- * Why a call failed, for the model, with what is known of whether the tool has run. A server's own words are quoted as such, bounded, without
- * deceptive characters and without our secrets.
+ * Why a call failed, for the model, with what is known of whether the tool has run. A server's own words are quoted as
+ * such, bounded, without deceptive characters and without our secrets.
  */
 // Long because: one case follows the other, and their order decides
 export function callError(error: unknown, { server, tool, redact, isRepeatSafe = false }: FailedCall): ToolError {

@@ -9,8 +9,8 @@ export interface McpCallResult {
   /** All text, block by block, with a line for each block that is none; null if there is nothing. */
   readonly content: string | null;
   /**
-   * The tool's structured content. Beside it stands `$content`, the blocks that are no text, in their order. So do `$annotations`, the server's
-   * annotations of blocks of text, and `$meta`, the `_meta` of the result.
+   * The tool's structured content. Beside it stands `$content`, the blocks that are no text, in their order. So do
+   * `$annotations`, the server's annotations of blocks of text, and `$meta`, the `_meta` of the result.
    */
   readonly structured?: Readonly<Record<string, unknown>> | undefined;
   /** The tool ran and reports a failure of its own. */

@@ -7,7 +7,10 @@ const MAX_FAULT = 300;
 /** By the schema as the tool's definition has it. */
 const validators = new WeakMap<object, JsonSchemaValidator<unknown>>();
 
-/** The result, with words beside its text if it has not the structured content that its tool promises: a failure, as those who count on the promise cannot use it. */
+/**
+ * The result, with words beside its text if it has not the structured content that its tool promises: a failure, as
+ * those who count on the promise cannot use it.
+ */
 export function withSchemaFault(
   result: McpCallResult,
   outputSchema: object | undefined,

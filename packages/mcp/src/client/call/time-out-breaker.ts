@@ -15,8 +15,9 @@ interface Row {
 }
 
 /**
- * Refuses calls of a tool that has not answered the last ones in time, so that not each costs its caller all its time. A call that has more time than
- * each of those had is made. So a caller that gives little time keeps nobody else from a tool that needs more.
+ * Refuses calls of a tool that has not answered the last ones in time, so that not each costs its caller all its time.
+ * A call that has more time than each of those had is made. So a caller that gives little time keeps nobody else from a
+ * tool that needs more.
  */
 export class TimeOutBreaker {
   readonly #rows = new OldestFirstMap<string, Row>();

@@ -22,9 +22,10 @@ const PARTS = ["annotations", "execution", "inputSchema", "outputSchema"];
 const VALUES: ReadonlySet<string> = new Set(["const", "default"]);
 
 /**
- * Reads the pages of one list of tools before the SDK does, which would refuse the whole list for one definition. It takes out definitions that
- * cannot be used, and ends a list that is too long. The SDK gets names and schemas of arguments only. The rest stays here: the protocol's eras differ
- * in what it may be, and the SDK would throw away a whole result that breaks its schema.
+ * Reads the pages of one list of tools before the SDK does, which would refuse the whole list for one definition. It
+ * takes out definitions that cannot be used, and ends a list that is too long. The SDK gets names and schemas of
+ * arguments only. The rest stays here: the protocol's eras differ in what it may be, and the SDK would throw away a
+ * whole result that breaks its schema.
  */
 export class Listing {
   readonly #leftOut: LeftOut[] = [];
@@ -89,8 +90,8 @@ export class Listing {
 }
 
 /**
- * Without the nulls that servers in some languages write for a field that is not there, and without a schema of results that is no object. Such a
- * schema promises nothing, and the tool works without it.
+ * Without the nulls that servers in some languages write for a field that is not there, and without a schema of results
+ * that is no object. Such a schema promises nothing, and the tool works without it.
  */
 function usableParts(definition: unknown): unknown {
   if (!isRecord(definition)) return definition;

@@ -13,14 +13,18 @@ type JsonObject = Readonly<Record<string, unknown>>;
 export interface MendedAnswers {
   /** Its messages: one, or those of a list. */
   readonly messages: readonly unknown[];
-  /** The same as JSON, written when it is asked for; the text itself if there was nothing to mend. @throws {RangeError} if what stands beside an answer nests too deep to be written */
+  /**
+   * The same as JSON, written when it is asked for; the text itself if there was nothing to mend.
+   * @throws {RangeError} if what stands beside an answer nests too deep to be written
+   */
   readonly text: string;
 }
 
 /**
- * Reads a server's answers so that none is lost: the SDK drops answers that break its schemas, and the caller would wait for ever. An answer that
- * breaks them becomes one that says the same, or an error that says that it cannot be read. Numbers in a result that JavaScript would change are
- * text. Those of lists of tools are bounds in schemas, and stay numbers.
+ * Reads a server's answers so that none is lost: the SDK drops answers that break its schemas, and the caller would
+ * wait for ever. An answer that breaks them becomes one that says the same, or an error that says that it cannot be
+ * read. Numbers in a result that JavaScript would change are text. Those of lists of tools are bounds in schemas, and
+ * stay numbers.
  * @param askedId the request that the text answers, if it can answer only that one
  * @returns undefined if the text is no JSON
  */

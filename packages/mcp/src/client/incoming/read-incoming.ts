@@ -24,10 +24,11 @@ export interface IncomingReader {
 }
 
 /**
- * Reads a server's messages before the SDK does, which refuses a whole answer for one part of it that is slightly wrong. Results are handed over a
- * turn later than notifications. The SDK handles a notification a moment after it came, and a result at once. So progress that came together with its
- * result, as happens on one stream for all, would be lost. A request whose own stream has ended for good without its answer gets one that says so:
- * the SDK would wait until the deadline.
+ * Reads a server's messages before the SDK does, which refuses a whole answer for one part of it that is slightly
+ * wrong. Results are handed over a turn later than notifications. The SDK handles a notification a moment after it
+ * came, and a result at once. So progress that came together with its result, as happens on one stream for all, would
+ * be lost. A request whose own stream has ended for good without its answer gets one that says so: the SDK would wait
+ * until the deadline.
  */
 export function readIncoming<T extends Transport>(transport: T, reader: IncomingReader): T {
   let listener: Listener | undefined;

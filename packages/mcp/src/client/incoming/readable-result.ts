@@ -10,7 +10,10 @@ export const WHOLE_STRUCTURED = "rockbot/structuredContent";
 /** The fields of a result that the protocol knows, beside its content. */
 const KNOWN: ReadonlySet<string> = new Set(["content", "structuredContent", "isError", "_meta", "resultType"]);
 
-/** A result of a call in a form that the SDK takes. It keeps all that is in the result: blocks of unknown kinds, and fields that are not where they belong. */
+/**
+ * A result of a call in a form that the SDK takes. It keeps all that is in the result: blocks of unknown kinds, and
+ * fields that are not where they belong.
+ */
 export function readableResult(result: Result): Result {
   const { content, isError, _meta: meta, ...known } = result;
   const { structuredContent: structured, ...others } = known;

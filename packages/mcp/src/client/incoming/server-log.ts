@@ -26,7 +26,10 @@ const LEVELS: Readonly<Record<string, "debug" | "info" | "warn">> = {
   emergency: "warn",
 };
 
-/** A server's lines for a log, and its messages where an operator wants to see them, in the log of this process. They get a bounded share of it, as a server that floods it pushes out the lines of others. */
+/**
+ * A server's lines for a log, and its messages where an operator wants to see them, in the log of this process. They
+ * get a bounded share of it, as a server that floods it pushes out the lines of others.
+ */
 export class ServerLog {
   readonly #options: ServerLogOptions;
   readonly #lines = new Buckets({ maxBuckets: 2 });

@@ -58,9 +58,9 @@ export interface BoundedFetchOptions {
 }
 
 /**
- * `fetch` for talking to an MCP server. It loses no answer that the SDK would lose: see mendAnswers. It tells requests that were certainly not sent
- * from those that may have been, and keeps the words of a refusal. It reads at most `maxBytes` of an answer, or of one event in a stream of events,
- * which may last.
+ * `fetch` for talking to an MCP server. It loses no answer that the SDK would lose: see mendAnswers. It tells requests
+ * that were certainly not sent from those that may have been, and keeps the words of a refusal. It reads at most
+ * `maxBytes` of an answer, or of one event in a stream of events, which may last.
  * @throws {NotSentError} {HttpRefusalError} and whatever fetch throws
  */
 export function boundedFetch({

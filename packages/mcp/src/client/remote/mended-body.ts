@@ -30,7 +30,10 @@ export function mendedJson(askedId: AskedId, asked?: string | number): Transform
   });
 }
 
-/** How long to wait before a stream that has ended is opened again, within bounds: a server could else have us ask without a pause. */
+/**
+ * How long to wait before a stream that has ended is opened again, within bounds: a server could else have us ask
+ * without a pause.
+ */
 function pacedLine(line: string): string {
   const asked = /^retry: ?(\d+)$/.exec(line)?.[1];
   return asked === undefined ? line : `retry: ${Math.min(Math.max(Number(asked), MIN_RETRY_MS), MAX_RETRY_MS)}`;

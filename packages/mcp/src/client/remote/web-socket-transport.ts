@@ -8,7 +8,10 @@ import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
 
-/** JSON-RPC over a WebSocket with the subprotocol `mcp`, one message a frame. A message above MAX_LINE_BYTES ends the connection. */
+/**
+ * JSON-RPC over a WebSocket with the subprotocol `mcp`, one message a frame. A message above MAX_LINE_BYTES ends the
+ * connection.
+ */
 export class WebSocketTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;

@@ -1,4 +1,7 @@
-/** The variables that a program needs to find other programs, its user's files and its language. No secret has any of these names. */
+/**
+ * The variables that a program needs to find other programs, its user's files and its language. No secret has any of
+ * these names.
+ */
 const INHERITED = [
   "PATH",
   "HOME",
@@ -18,7 +21,10 @@ const INHERITED = [
 /** The variables that belong to our user. */
 const OF_USER: ReadonlySet<string> = new Set(["HOME", "USER", "LOGNAME", "SHELL", "TMPDIR", "XDG_CACHE_HOME"]);
 
-/** The environment of an MCP server: of ours only what no secret hides in, and what is configured for it. One that runs as another user gets nothing that is our user's. */
+/**
+ * The environment of an MCP server: of ours only what no secret hides in, and what is configured for it. One that runs
+ * as another user gets nothing that is our user's.
+ */
 export function cleanEnvironment(
   configured: Readonly<Record<string, string>>,
   ours: Readonly<Record<string, string | undefined>>,

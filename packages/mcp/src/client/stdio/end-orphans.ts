@@ -6,8 +6,9 @@ const ROUNDS = 10;
 const POLL_MS = 20;
 
 /**
- * Ends the servers that an earlier process has left behind, with everything that they have started. A killed process could not end them, and
- * not every server heeds the end of its input. This works on Linux; elsewhere they end by themselves, or not.
+ * Ends the servers that an earlier process has left behind, with everything that they have started. A killed process
+ * could not end them, and not every server heeds the end of its input. This works on Linux; elsewhere they end by
+ * themselves, or not.
  * @returns how many there were
  */
 export async function endOrphans({ log = silentLogger }: { readonly log?: Logger | undefined } = {}): Promise<number> {

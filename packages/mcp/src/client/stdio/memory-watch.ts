@@ -14,9 +14,9 @@ const watched = new Set<Watched>();
 let isLooking = false;
 
 /**
- * Watches, until disposed, the memory of a program with its process group and its descendants. It calls `onExceeded` once if they have more than
- * `maxMib` together. The system's own limits are of one process each, or count memory that is reserved and not used. Some runtimes reserve a hundred
- * times the memory that they use. Linux only.
+ * Watches, until disposed, the memory of a program with its process group and its descendants. It calls `onExceeded`
+ * once if they have more than `maxMib` together. The system's own limits are of one process each, or count memory that
+ * is reserved and not used. Some runtimes reserve a hundred times the memory that they use. Linux only.
  */
 export function watchMemory(pid: number, maxMib: number, onExceeded: (mib: number) => void): Disposable {
   const entry: Watched = { pid, maxMib, onExceeded };

@@ -3,10 +3,16 @@ import { readFileSync, readlinkSync } from "node:fs";
 import { readFile, readlink } from "node:fs/promises";
 import { readProcesses } from "./read-processes.ts";
 
-/** Set in the environment of a server and so of all that it starts: by it those are found who have left its process group. */
+/**
+ * Set in the environment of a server and so of all that it starts: by it those are found who have left its process
+ * group.
+ */
 export const MARK = "ROCKBOT_MCP_PROCESS";
 
-/** The process that started a server: its number, which another may have later, when it began, and among whose numbers it counts. */
+/**
+ * The process that started a server: its number, which another may have later, when it began, and among whose numbers
+ * it counts.
+ */
 interface Starter {
   readonly namespace: string;
   readonly pid: number;
@@ -40,7 +46,10 @@ export async function markedProcesses(): Promise<MarkedProcess[]> {
   });
 }
 
-/** Whether the starter of the process is gone. A process of another container counts its starter otherwise, so nothing is known of it. */
+/**
+ * Whether the starter of the process is gone. A process of another container counts its starter otherwise, so nothing
+ * is known of it.
+ */
 export async function isOrphan({ pid, mark }: MarkedProcess): Promise<boolean> {
   const starter = starterIn(mark);
   if (starter === undefined) return false;

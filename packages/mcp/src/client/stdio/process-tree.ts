@@ -13,8 +13,8 @@ const POLL_MS = 20;
 export interface ProcessTree {
   readonly child: ChildProcessWithoutNullStreams;
   /**
-   * Ends all of it: closes the input, then asks, then kills. Resolves when nobody is left, after little more than 2 seconds
-   * at most. Idempotent.
+   * Ends all of it: closes the input, then asks, then kills. Resolves when nobody is left, after little more than 2
+   * seconds at most. Idempotent.
    */
   end(): Promise<void>;
   /** Kills its process group at once; `end` sees to the rest. */
@@ -34,7 +34,10 @@ export function obstacleTo({ uid, gid, memoryMib }: StdioAddress): string | unde
   return undefined;
 }
 
-/** Starts a program in a process group of its own, without a shell. Whether it could be started shows by its events `spawn` and `error`. */
+/**
+ * Starts a program in a process group of its own, without a shell. Whether it could be started shows by its events
+ * `spawn` and `error`.
+ */
 export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: asGroup }: StdioAddress): ProcessTree {
   const mark = newMark();
   const uid = asUser === process.getuid?.() ? undefined : asUser; // only root may set what is so already, its group with it

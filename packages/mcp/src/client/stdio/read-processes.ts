@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { readdir } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
 
-/** A file of /proc is in memory: reading it at once costs a tenth of a promise for it. So many are read before others have their turn. */
+/**
+ * A file of /proc is in memory: reading it at once costs a tenth of a promise for it. So many are read before others
+ * have their turn.
+ */
 const FILES_A_TURN = 50;
 
 export interface ProcessFile {
@@ -11,7 +14,9 @@ export interface ProcessFile {
   readonly text: string;
 }
 
-/** One file of each process of the system (Linux): of those that are there all the while, and whose file may be read. */
+/**
+ * One file of each process of the system (Linux): of those that are there all the while, and whose file may be read.
+ */
 export async function readProcesses(file: "environ" | "stat"): Promise<ProcessFile[]> {
   const found: ProcessFile[] = [];
   const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name));

@@ -14,10 +14,16 @@ import { TailText } from "./tail-text.ts";
 const STDERR_LENGTH = 8 * 1024;
 /** Messages that a server does not read pile up to this; beyond, it gets no more. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
-/** A server that says more lines than so many in this time is read no further until the time is over. Others have a share of this process, too. */
+/**
+ * A server that says more lines than so many in this time is read no further until the time is over. Others have a
+ * share of this process, too.
+ */
 const MAX_LINES = 50;
 const LINES_MS = 10;
-/** Bytes that have come are taken in pieces of so many. So the bytes that came at once exceed a bound by no more than that. */
+/**
+ * Bytes that have come are taken in pieces of so many. So the bytes that came at once exceed a bound by no more than
+ * that.
+ */
 const PIECE_BYTES = 4 * 1024;
 /** JSON-RPC's range for errors of an implementation. */
 const TOO_LONG = -32_098;
@@ -30,8 +36,8 @@ const JSON_RPC_ID = /"id"\s*:\s*(\d{1,15})/;
 export const TOO_LONG_CODE = TOO_LONG;
 
 /**
- * A server as a process of its own, spoken to line by line. Lines that are no JSON-RPC are counted and passed over, such as a server's log on the
- * wrong stream. Of a line that is too long only the call that waited for it learns.
+ * A server as a process of its own, spoken to line by line. Lines that are no JSON-RPC are counted and passed over,
+ * such as a server's log on the wrong stream. Of a line that is too long only the call that waited for it learns.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;

@@ -5,7 +5,10 @@ import type { ManagementClient } from "../management-client.ts";
 import type { TrustOf } from "../named-tools.ts";
 import type { VisibleIndex } from "../visible-index.ts";
 
-/** `mcp_get_service_details`: descriptions and schemas of those of a server's tools that the caller may use, or of one of them. */
+/**
+ * `mcp_get_service_details`: descriptions and schemas of those of a server's tools that the caller may use, or of one
+ * of them.
+ */
 export function mcpGetServiceDetails(
   indexOf: (caller: string) => VisibleIndex,
   management: ManagementClient,

@@ -28,7 +28,10 @@ interface McpInvokeToolParts {
   readonly trustOf: TrustOf;
 }
 
-/** `mcp_invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation and progress are the same. */
+/**
+ * `mcp_invoke_tool`: a call within the call that asks for it, whose caller, deadline, cancellation and progress are the
+ * same.
+ */
 export function mcpInvokeTool(
   indexOf: (caller: string) => VisibleIndex,
   { caller, invokeByServer, trustOf }: McpInvokeToolParts,
@@ -37,7 +40,8 @@ export function mcpInvokeTool(
     const { caller: onBehalfOf } = context;
     const index = indexOf(onBehalfOf);
     const { serverName, toolNames = [] } = knownServer(index, server_name);
-    // A tool that the index does not name may have come since, or be held for an operator. The bridge says which, or which name is nearest.
+    // A tool that the index does not name may have come since, or be held for an operator. The bridge says which, or
+    // which name is nearest.
     const toolName =
       toolNames.find((name) => name === tool_name) ??
       toolNames.find((name) => name.toLowerCase() === tool_name.toLowerCase()) ??

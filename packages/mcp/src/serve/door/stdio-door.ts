@@ -16,8 +16,9 @@ const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 const NEWLINE = 10;
 
 /**
- * The client at the other end of two streams, spoken to line by line. Lines that cannot be read are answered here, with the bound and the words of
- * the other doors. The SDK's own reader would change arguments in silence, and end with a line that is too long.
+ * The client at the other end of two streams, spoken to line by line. Lines that cannot be read are answered here, with
+ * the bound and the words of the other doors. The SDK's own reader would change arguments in silence, and end with a
+ * line that is too long.
  */
 export class StdioDoor implements Transport {
   onclose?: () => void;

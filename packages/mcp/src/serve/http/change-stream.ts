@@ -3,8 +3,8 @@ import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 const encoder = new TextEncoder();
 
 /**
- * The stream on which a client of the older era hears that lists have changed. The kinds of news bound the messages that wait to be read: news of one
- * kind is sent once, however often it came.
+ * The stream on which a client of the older era hears that lists have changed. The kinds of news bound the messages
+ * that wait to be read: news of one kind is sent once, however often it came.
  */
 export class ChangeStream {
   readonly body: ReadableStream<Uint8Array>;

@@ -12,8 +12,9 @@ const LOOK_MS = 1_000;
 const RENEW_EACH = 60;
 
 /**
- * The sessions of an endpoint, and those that other endpoints have opened in the same store: any endpoint answers any of them. What runs, and who listens,
- * is known here only. While the store is away an endpoint answers the sessions that it knows.
+ * The sessions of an endpoint, and those that other endpoints have opened in the same store: any endpoint answers any
+ * of them. What runs, and who listens, is known here only. While the store is away an endpoint answers the sessions
+ * that it knows.
  */
 export class SessionSharing implements AsyncDisposable {
   readonly #sessions: Sessions;
@@ -35,7 +36,9 @@ export class SessionSharing implements AsyncDisposable {
         : startLoop(LOOK_MS, () => this.#look(shared).catch((error: unknown) => this.#failed(error)));
   }
 
-  /** Tells the other endpoints of a new session. One that they cannot be told of now they are told of at its next use. */
+  /**
+   * Tells the other endpoints of a new session. One that they cannot be told of now they are told of at its next use.
+   */
   async note(session: Session): Promise<void> {
     if (this.#shared === undefined) return;
     session.isNoted = await this.#shared
@@ -43,7 +46,10 @@ export class SessionSharing implements AsyncDisposable {
       .catch(() => false);
   }
 
-  /** The session if it is the caller's, wherever it was opened. @throws {ToolError} `unavailable` if that cannot be known now */
+  /**
+   * The session if it is the caller's, wherever it was opened.
+   * @throws {ToolError} `unavailable` if that cannot be known now
+   */
   async find(id: string, caller: string | undefined): Promise<Session | undefined> {
     const here = this.#sessions.find(id, caller);
     if (this.#shared === undefined) return here;
@@ -66,7 +72,10 @@ export class SessionSharing implements AsyncDisposable {
     await this.#shared?.end(session.caller, session.id).catch((error: unknown) => this.#failed(error));
   }
 
-  /** Cancels a request of the session, wherever it runs. @throws {ToolError} `unavailable` if that cannot be told now */
+  /**
+   * Cancels a request of the session, wherever it runs.
+   * @throws {ToolError} `unavailable` if that cannot be told now
+   */
   async cancel(session: Session, requestId: RequestId): Promise<void> {
     if (session.isTaken(requestId)) return session.cancel(requestId);
     try {

@@ -2,8 +2,9 @@ import type { RequestId } from "@modelcontextprotocol/server";
 import { ChangeStream } from "./change-stream.ts";
 
 /**
- * The memory of a client of the older era between its requests. It holds which of them run, so that the client can cancel them by another request,
- * and where the client hears of changes. It holds nothing that a request needs to be answered.
+ * The memory of a client of the older era between its requests. It holds which of them run, so that the client can
+ * cancel them by another request, and where the client hears of changes. It holds nothing that a request needs to be
+ * answered.
  */
 export class Session {
   readonly id: string;

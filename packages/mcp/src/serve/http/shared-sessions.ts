@@ -7,12 +7,13 @@ export interface SessionRequest {
 }
 
 /**
- * Which sessions there are, for all endpoints that share a store. Every operation rejects with StoreUnavailableError if the store does not answer in time,
- * refuses, or is closed.
+ * Which sessions there are, for all endpoints that share a store. Every operation rejects with StoreUnavailableError if
+ * the store does not answer in time, refuses, or is closed.
  */
 export interface SharedSessions extends AsyncDisposable {
   /**
-   * Notes that a session is used: it ends once it has been idle for `idleMs`, or when its caller has `maxPerCaller` that were used later.
+   * Notes that a session is used: it ends once it has been idle for `idleMs`, or when its caller has `maxPerCaller`
+   * that were used later.
    * @returns false if the caller has no such session, unless it `isNew`
    */
   use(

@@ -26,7 +26,10 @@ export interface ToolEndpointOptions extends SessionLimits {
   readonly log: Logger;
   /** How often a comment is sent on a stream that is silent. @default 15_000 */
   readonly keepAliveMs?: number | undefined;
-  /** Where other endpoints find the sessions that are opened here, and this one theirs. It is left to its owner. @default nowhere */
+  /**
+   * Where other endpoints find the sessions that are opened here, and this one theirs. It is left to its owner.
+   * @default nowhere
+   */
   readonly shared?: SharedSessions | undefined;
   /** Streams of changes of one caller in the newer era; one more is refused. @default 64 */
   readonly maxListenersPerCaller?: number | undefined;
@@ -53,9 +56,10 @@ const NO_SESSION = -32_001;
 const INVALID_REQUEST = -32_600;
 
 /**
- * MCP over Streamable HTTP, in both protocol eras. A server of its own answers each POST, so that the answer needs nothing but the request. A
- * client whose stream ends has given its call up: there is no way to hand it the answer later. In the newer era that is how calls are
- * cancelled. In the older one a session remembers the running calls, so that a request can cancel another. It also announces changes.
+ * MCP over Streamable HTTP, in both protocol eras. A server of its own answers each POST, so that the answer needs
+ * nothing but the request. A client whose stream ends has given its call up: there is no way to hand it the answer
+ * later. In the newer era that is how calls are cancelled. In the older one a session remembers the running calls, so
+ * that a request can cancel another. It also announces changes.
  */
 export class ToolEndpoint implements AsyncDisposable {
   readonly #options: ToolEndpointOptions;
@@ -243,7 +247,10 @@ function linked(request: Request): { readonly request: Request; readonly control
   return { controller, request: new Request(url, { method, headers, signal: controller.signal }) };
 }
 
-/** The SDK compares `Mcp-Param-*` headers with a call's arguments, if it is given its own kind of server: by the schema that the tool is listed with. */
+/**
+ * The SDK compares `Mcp-Param-*` headers with a call's arguments, if it is given its own kind of server: by the schema
+ * that the tool is listed with.
+ */
 async function modernServer(
   source: ToolSource,
   request: Request | undefined,

@@ -1,4 +1,7 @@
-/** The same response. Calls `onEnd` once its body has been read to the end or is not wanted any more; at once if it is no stream. */
+/**
+ * The same response. Calls `onEnd` once its body has been read to the end or is not wanted any more; at once if it is
+ * no stream.
+ */
 export function whenEnded(response: Response, onEnd: () => void): Response {
   const { body, status, headers } = response;
   if (body === null || !(headers.get("content-type") ?? "").startsWith("text/event-stream")) {

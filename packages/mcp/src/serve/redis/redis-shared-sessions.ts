@@ -12,9 +12,15 @@ import { CANCELS_KEPT_MS, type SessionRequest, type SharedSessions } from "../ht
 
 const MAX_CANCELS = 1_000;
 
-/** Both are sorted sets by the time of the last use: the sessions of one caller, and the requests of all that are to be cancelled. */
+/**
+ * Both are sorted sets by the time of the last use: the sessions of one caller, and the requests of all that are to be
+ * cancelled.
+ */
 const commands = {
-  /** KEYS: set. ARGV: member, how long it is kept, how many there may be, whether it may be new. Answers whether it is there. */
+  /**
+   * KEYS: set. ARGV: member, how long it is kept, how many there may be, whether it may be new. Answers whether it is
+   * there.
+   */
   useEntry: {
     numberOfKeys: 1,
     lua: `

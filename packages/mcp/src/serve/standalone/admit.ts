@@ -14,7 +14,9 @@ export interface Refusal {
 
 export const MCP_PATH = "/mcp";
 
-/** Makes the door of a server: it lets a request pass that comes by the front door, goes to its path, and has the token. */
+/**
+ * Makes the door of a server: it lets a request pass that comes by the front door, goes to its path, and has the token.
+ */
 export function createDoor({ token, ...names }: AdmitOptions): (request: IncomingMessage) => Refusal | undefined {
   const faultOf = createFrontDoor(names);
   const isToken = createTokenCheck(token);

@@ -15,8 +15,9 @@ export interface RunServedToolOptions {
 }
 
 /**
- * Runs a call of one of our own tools. A failure is a result, too, as the protocol has it. Its text is for the model. Its structured content has
- * `code`, `isRetryable` and, if it is known, `retryAfterMs`. No secret of this process is in it.
+ * Runs a call of one of our own tools. A failure is a result, too, as the protocol has it. Its text is for the model.
+ * Its structured content has `code`, `isRetryable` and, if it is known, `retryAfterMs`. No secret of this process is in
+ * it.
  */
 export async function runServedTool(
   tool: ServedTool,

@@ -46,8 +46,8 @@ export interface McpHttpServer extends AsyncDisposable {
 const ANSWER_MS = 30_000;
 
 /**
- * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers any request. Resolves
- * once it listens. Disposal takes no new requests, waits for those that run, then cuts them off.
+ * Serves tools over Streamable HTTP at `/mcp`, to clients of both protocol eras, without sessions: any replica answers
+ * any request. Resolves once it listens. Disposal takes no new requests, waits for those that run, then cuts them off.
  * @throws {Error} if it cannot listen
  */
 export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOptions): Promise<McpHttpServer> {

@@ -15,7 +15,10 @@ export interface McpStdioServer extends AsyncDisposable {
   readonly ended: Promise<void>;
 }
 
-/** Serves tools to the one client at the other end of two streams, in the protocol era that it opens with. Calls end with the client. */
+/**
+ * Serves tools to the one client at the other end of two streams, in the protocol era that it opens with. Calls end
+ * with the client.
+ */
 export function serveMcpStdio(
   served: ServedTools,
   { input, output, log = silentLogger }: ServeMcpStdioOptions,

@@ -8,7 +8,8 @@ export interface ServedTool {
   /** Whether a call changes nothing. */
   readonly isReadOnly: boolean;
   /**
-   * Runs with arguments that fit the schema, and gives the result's text. `signal` aborts when the client cancels or is gone.
+   * Runs with arguments that fit the schema, and gives the result's text. `signal` aborts when the client cancels or is
+   * gone.
    * @throws {ToolError} whose message the model may read; any other error becomes a failure without particulars
    */
   run(args: Readonly<Record<string, unknown>>, options: { readonly signal: AbortSignal }): Promise<string>;

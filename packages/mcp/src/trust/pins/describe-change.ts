@@ -5,8 +5,8 @@ const MAX_SHOWN = 160;
 const MAX_DEPTH = 64;
 
 /**
- * The changes between two definitions, or the words of a new one, a line each, for a person who decides about it. The texts are a stranger's and not
- * cleaned for a terminal.
+ * The changes between two definitions, or the words of a new one, a line each, for a person who decides about it. The
+ * texts are a stranger's and not cleaned for a terminal.
  */
 export function describeChange(before: SeenTool | undefined, after: SeenTool): string[] {
   if (before === undefined) return describeNew(after);

@@ -25,8 +25,8 @@ export interface Screened<Tool> {
 }
 
 /**
- * The pins of all servers. This process holds to what it has read or pinned, even while the store is away or cannot be written. If the store
- * has lost a pin, it writes the pin again.
+ * The pins of all servers. This process holds to what it has read or pinned, even while the store is away or cannot be
+ * written. If the store has lost a pin, it writes the pin again.
  */
 export class PinBook {
   readonly #store: TrustStore;
@@ -42,8 +42,8 @@ export class PinBook {
   }
 
   /**
-   * Which of the tools that a server lists now may be used: see `screenTools`. New pins and newly held tools are written before this resolves, if it
-   * can be.
+   * Which of the tools that a server lists now may be used: see `screenTools`. New pins and newly held tools are
+   * written before this resolves, if it can be.
    * @throws {StoreUnavailableError} if the store cannot be read and nothing is known of the server
    */
   async screen<Tool extends SeenTool>(server: string, tools: readonly Tool[], mode: PinMode): Promise<Screened<Tool>> {

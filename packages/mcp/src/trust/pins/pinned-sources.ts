@@ -79,8 +79,9 @@ const RETRY_MS = 5_000;
 const MAX_RETRY_MS = 60_000;
 
 /**
- * Texts of strangers whose parts are pinned: OpenAPI documents, cards of agents. Each is read again from time to time. One that cannot be read leaves what
- * was read before, and is read again soon. One that has changed is held back, part by part, until an operator approves.
+ * Texts of strangers whose parts are pinned: OpenAPI documents, cards of agents. Each is read again from time to time.
+ * One that cannot be read leaves what was read before, and is read again soon. One that has changed is held back, part
+ * by part, until an operator approves.
  */
 export class PinnedSources<From extends { readonly name: string }, Content> implements AsyncDisposable {
   readonly #options: PinnedSourcesOptions<From, Content>;
@@ -121,7 +122,10 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
     );
   }
 
-  /** Those that could not be read the last time, or not yet, and why. @param blind what to say where only the store keeps them back */
+  /**
+   * Those that could not be read the last time, or not yet, and why.
+   * @param blind what to say where only the store keeps them back
+   */
   faults(blind: string): readonly { readonly name: string; readonly why: string }[] {
     return this.all.flatMap(({ from: { name }, fault, isBlind }) => {
       const why = isBlind ? blind : fault;

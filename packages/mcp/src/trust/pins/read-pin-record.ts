@@ -1,7 +1,10 @@
 import { StoreUnavailableError } from "@rockbot/records";
 import type { Pin, PinRecord } from "./pin.ts";
 
-/** The record of pins that a store holds. People may have written it. @throws {StoreUnavailableError} if it is none: it does not count as empty */
+/**
+ * The record of pins that a store holds. People may have written it.
+ * @throws {StoreUnavailableError} if it is none: it does not count as empty
+ */
 export function readPinRecord(name: string, value: unknown): PinRecord | undefined {
   if (value === undefined) return undefined;
   const {

@@ -27,9 +27,10 @@ const MAX_KEPT_DEFINITIONS = 1024 * 1024;
 const MAX_KEPT_DEFINITION = 32 * 1024;
 
 /**
- * Decides which of the tools that a server lists now may be used: those that are as they were pinned. The tools of a server without a record are
- * pinned at first sight. Those that look as if they were written to mislead a model are not. A tool that has changed, is new, or has another name is
- * held. A pin of a tool that is gone stays: it may come back, and only as it was.
+ * Decides which of the tools that a server lists now may be used: those that are as they were pinned. The tools of a
+ * server without a record are pinned at first sight. Those that look as if they were written to mislead a model are
+ * not. A tool that has changed, is new, or has another name is held. A pin of a tool that is gone stays: it may come
+ * back, and only as it was.
  */
 export function screenTools<Tool extends SeenTool>(
   record: PinRecord | undefined,

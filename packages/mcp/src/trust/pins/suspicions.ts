@@ -2,7 +2,9 @@ import type { SeenTool } from "./pin.ts";
 
 const ENCODED = "holds text that is encoded";
 
-/** Signs that a definition speaks to the model instead of describing a tool. Each is a sentence that goes on after "it". */
+/**
+ * Signs that a definition speaks to the model instead of describing a tool. Each is a sentence that goes on after "it".
+ */
 const SIGNS: readonly (readonly [string, RegExp])[] = [
   [
     "tells to set earlier instructions aside",
@@ -44,14 +46,17 @@ const SECRET_FILE = String.raw`(?:\.(?:ssh|aws|gnupg|kube|docker|netrc|npmrc|pyp
 const SECRET = String.raw`(?:api[ _-]?keys?|access tokens?|passwords?|credentials?|private keys?|secrets?|environment variables?)\b`;
 const CONVERSATION = String.raw`\b(?:(?:your|our|the|this|full|entire|whole|complete) (?:\w+ ){0,2}(?:conversation history|chat history|system prompt|previous messages|context)|(?:all|every) (?:\w+ ){0,2}(?:conversation history|chat history|previous messages))\b`;
 const OWNED = String.raw`(?:\b(?:your|their|(?:the )?users?['’]s?|users['’]) (?:\w+ ){0,2}${SECRET}|\b${SECRET}[^.\n]{0,20}\bof (?:the|your|this) (?:user|human|model|agent|host)\b)`;
-/** Secrets without an owner, where a sentence or a part of it begins with the order. "Provide the password" alone is what many tools need. */
+/**
+ * Secrets without an owner, where a sentence or a part of it begins with the order. "Provide the password" alone is
+ * what many tools need.
+ */
 const UNOWNED = String.raw`(?:^|[.,;:!?] ?|\b(?:and|so|then|but|please|must) )(?:(?:${GIVE}|fill)\b(?: (?!to\b)[^\s.]{1,40}){0,3} (?:all|every|any)|(?:put|include|append|attach|paste|copy|insert|send|forward) the) (?:\w+ )?${SECRET}`;
 /** What is in a file becomes an argument. */
 const TAKEN = String.raw`\b(?:set|fill)\b[^.\n]{0,60}\b(?:text|values?|what|everything)\b[^.\n]{0,20}${SECRET_FILE}|${SECRET_FILE}[^.\n]{0,80}\buse (?:\w+ ){1,4}(?:as|into)\b`;
 
 /**
- * The same where only an order counts. Many tools speak of files and passwords, to say what they do, or what is not to be given to them: that is taken
- * out first.
+ * The same where only an order counts. Many tools speak of files and passwords, to say what they do, or what is not to
+ * be given to them: that is taken out first.
  */
 const ORDERS: readonly (readonly [string, RegExp])[] = [
   [
@@ -77,8 +82,9 @@ const MAX_READ = 200_000;
 const MAX_DEPTH = 64;
 
 /**
- * The parts of a definition that look as if they were written to mislead a model. They are signs, not proof, in descriptions, titles, defaults,
- * examples and names alike, wherever in the schemas. A definition without a sign is not harmless for it; one with a sign is shown to a person first.
+ * The parts of a definition that look as if they were written to mislead a model. They are signs, not proof, in
+ * descriptions, titles, defaults, examples and names alike, wherever in the schemas. A definition without a sign is not
+ * harmless for it; one with a sign is shown to a person first.
  */
 export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
   const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
@@ -99,7 +105,10 @@ const MIN_DECODED = 20;
 /** Of the characters of what was decoded: so many can be read. */
 const READABLE_SHARE = 0.9;
 
-/** Whether a long run of characters is text to one who decodes it. A run that only looks so, as a long name does, gives bytes that are no text. */
+/**
+ * Whether a long run of characters is text to one who decodes it. A run that only looks so, as a long name does, gives
+ * bytes that are no text.
+ */
 function hidesText(text: string): boolean {
   for (const [run] of [...text.matchAll(RUNS)].slice(0, MAX_RUNS)) {
     const isHex = /^[0-9a-f]+$/i.test(run);

@@ -1,7 +1,7 @@
 export const commands = {
   /**
-   * KEYS: records, revision. ARGV: the record's name, the version that was read or "", the new text or "" to remove it, how many
-   * there may be. Answers 1, 0 if the record is of another version, or -1 if there is no room.
+   * KEYS: records, revision. ARGV: the record's name, the version that was read or "", the new text or "" to remove it,
+   * how many there may be. Answers 1, 0 if the record is of another version, or -1 if there is no room.
    */
   replaceTrustRecord: {
     numberOfKeys: 2,

@@ -14,8 +14,8 @@ import { MAX_RECORDS, noRoomFor, type TrustRecord, type TrustRoom, type TrustSto
 import { commands } from "./commands.ts";
 
 /**
- * Records in Redis, shared by all bridges that use it, and by the operator's command. They have no time to live: in a Redis that
- * throws keys away when it is full, keep it from these.
+ * Records in Redis, shared by all bridges that use it, and by the operator's command. They have no time to live: in a
+ * Redis that throws keys away when it is full, keep it from these.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

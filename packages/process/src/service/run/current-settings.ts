@@ -11,7 +11,8 @@ export interface CurrentSettingsOptions {
 }
 
 /**
- * The settings of a process as they are now: secrets lie in files that somebody may change. Settings with faults change nothing, and the log says so once.
+ * The settings of a process as they are now: secrets lie in files that somebody may change. Settings with faults change
+ * nothing, and the log says so once.
  * @param first those that the process has started with
  */
 export function currentSettings<Config>(

@@ -61,7 +61,8 @@ export function runBusService<Config extends BusServiceConfig>(options: RunBusSe
       const { identity } = policy.current().document;
       const audit =
         auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
-      // Its user may get its rights while it starts. The address is read again for each connection: the file of BUS_URL_FILE may hold another password by then.
+      // Its user may get its rights while it starts. The address is read again for each connection: the file of
+      // BUS_URL_FILE may hold another password by then.
       const bus = stack.use(
         busUrl === "memory:"
           ? createMemoryBus({ log })

@@ -22,8 +22,8 @@ export interface RunServiceOptions<Config, Parts> {
   /** Reads the configuration. A ConfigError ends the process with code 2. */
   readonly load: () => Config;
   /**
-   * Starts the work of the process, and returns the running service. Disposal of that drains. An error is logged in one line, and ends the process
-   * with code 1.
+   * Starts the work of the process, and returns the running service. Disposal of that drains. An error is logged in one
+   * line, and ends the process with code 1.
    */
   readonly start: (parts: Parts) => Promise<AsyncDisposable>;
 }
@@ -45,8 +45,8 @@ export interface ServiceParts<Config> {
 }
 
 /**
- * The life of a service's process: configuration, telemetry, the service and its health, until SIGTERM or SIGINT. Then the service drains,
- * and its parts end in the opposite order. For a `main.ts` only, as its one statement.
+ * The life of a service's process: configuration, telemetry, the service and its health, until SIGTERM or SIGINT. Then
+ * the service drains, and its parts end in the opposite order. For a `main.ts` only, as its one statement.
  */
 export async function runService<Config extends ServiceConfig>({
   service,

@@ -4,7 +4,10 @@ import { type DestinationStream, type Logger, pino } from "pino";
 import { safeFields, safeText } from "./safe-fields.ts";
 import { textLine } from "./text-line.ts";
 
-/** Writes one line for each event: level, time, service, trace_id, span_id, the fields, msg. A `Logger` of `@rockbot/bus`. */
+/**
+ * Writes one line for each event: level, time, service, trace_id, span_id, the fields, msg. A `Logger` of
+ * `@rockbot/bus`.
+ */
 export type Log = Logger;
 
 /** The least severe events that a log writes. */

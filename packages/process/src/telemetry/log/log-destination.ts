@@ -1,7 +1,10 @@
 import { metrics } from "@opentelemetry/api";
 import { type DestinationStream, pino } from "pino";
 
-/** Lines that wait for a reader that does not keep up. Beyond it lines are dropped and counted: a log never stops the work. */
+/**
+ * Lines that wait for a reader that does not keep up. Beyond it lines are dropped and counted: a log never stops the
+ * work.
+ */
 const MAX_WAITING_BYTES = 1024 * 1024;
 
 /** Where log lines go. Written in the background, and what is left at the end of the process before it exits. */

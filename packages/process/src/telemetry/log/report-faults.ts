@@ -5,7 +5,10 @@ import type { Log } from "./create-log.ts";
 /** A collector that is away fails every few seconds; one line a minute says so. */
 const QUIET_MS = 60_000;
 
-/** Makes the SDK's own faults, such as exports that fail, warnings in the log: at most one a minute, with the number left out. */
+/**
+ * Makes the SDK's own faults, such as exports that fail, warnings in the log: at most one a minute, with the number
+ * left out.
+ */
 export function reportFaults(log: Log): void {
   let quietUntil = -Infinity;
   let leftOut = 0;

@@ -12,9 +12,9 @@ const MAX_ITEMS = 32;
 const MAX_VALUES = 256;
 
 /**
- * A copy of log fields that may leave the process. The process's secrets are taken out. Values under secret-looking names are redacted at any depth,
- * as are credentials inside texts. Everything is bounded. Errors keep type, code, message, stack and causes, not the properties that libraries hang
- * on them. Never throws.
+ * A copy of log fields that may leave the process. The process's secrets are taken out. Values under secret-looking
+ * names are redacted at any depth, as are credentials inside texts. Everything is bounded. Errors keep type, code,
+ * message, stack and causes, not the properties that libraries hang on them. Never throws.
  */
 export function safeFields(fields: object): Record<string, unknown> {
   try {

@@ -9,8 +9,9 @@ const levelStyles: Readonly<Record<string, Style>> = { debug: "gray", info: "gre
 const leftOut: ReadonlySet<string> = new Set(["level", "time", "service", "version", "msg", "trace_id", "span_id"]);
 
 /**
- * A line of the JSON log as a person reads it at a terminal: time, level, service, event, then the fields as `name=value`. Of an error it has the
- * messages and the first frame. No text in it can move the cursor or start another line.
+ * A line of the JSON log as a person reads it at a terminal: time, level, service, event, then the fields as
+ * `name=value`. Of an error it has the messages and the first frame. No text in it can move the cursor or start another
+ * line.
  */
 export function textLine(json: string, { hasColours = false }: { readonly hasColours?: boolean } = {}): string {
   const line = parsed(json);

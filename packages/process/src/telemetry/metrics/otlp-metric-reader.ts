@@ -6,8 +6,8 @@ import { OTLPMetricExporter as ProtobufExporter } from "@opentelemetry/exporter-
 import { type IMetricReader, type MetricProducer, PeriodicExportingMetricReader } from "@opentelemetry/sdk-metrics";
 
 /**
- * Sends metrics as the standard variables say. `NodeSDK` makes such a reader only if it is given no other, and no producer can be added to it. We
- * give it the reader behind `/metrics`, and have the process's own metrics to add.
+ * Sends metrics as the standard variables say. `NodeSDK` makes such a reader only if it is given no other, and no
+ * producer can be added to it. We give it the reader behind `/metrics`, and have the process's own metrics to add.
  */
 export function otlpMetricReader(producers: MetricProducer[]): IMetricReader {
   const exportIntervalMillis = millisecondsFromEnv("OTEL_METRIC_EXPORT_INTERVAL", 60_000);

@@ -10,8 +10,8 @@ import { collectDefaultMetrics, type MetricObjectWithValues, type MetricValue, R
 import { type HrTime, toHrTime } from "./hr-time.ts";
 
 /**
- * How often the event loop is timed. It is 10 ms by default in prom-client: that would wake an idle process a hundred times a second, which is most
- * of its cost then.
+ * How often the event loop is timed. It is 10 ms by default in prom-client: that would wake an idle process a hundred
+ * times a second, which is most of its cost then.
  */
 const LOOP_WATCH_MS = 100;
 
@@ -19,7 +19,8 @@ let registry: Registry | undefined;
 
 /**
  * prom-client's metrics of this process (CPU, memory, file descriptors, event loop lag, handles), as a source for any
- * reader. Histograms are left out: garbage collections are no use without their trace. So are gauges named like counters, which are sums of others.
+ * reader. Histograms are left out: garbage collections are no use without their trace. So are gauges named like
+ * counters, which are sums of others.
  */
 export function processMetrics(): MetricProducer {
   // Its observers of the event loop cannot be stopped, so they are made once for the whole process.

@@ -12,8 +12,8 @@ interface Step<Cell> {
 }
 
 /**
- * The value that is kept for each set of attributes. The set is found attribute by attribute. The SDK makes a text of the set to find it, which costs
- * ten times as much. A frozen set that comes again is found at once.
+ * The value that is kept for each set of attributes. The set is found attribute by attribute. The SDK makes a text of
+ * the set to find it, which costs ten times as much. A frozen set that comes again is found at once.
  */
 export class AttributeCells<Cell> {
   readonly #make: () => Cell;

@@ -14,8 +14,8 @@ import { AttributeCells, NO_ATTRIBUTES } from "./attribute-cells.ts";
 import type { Durations } from "./durations.ts";
 
 /**
- * The SDK's instruments, but that counts and milliseconds are added up here and fetched when somebody reads them. The SDK
- * looks each record's attributes up by a text that it makes of them: 1 µs a record, and a tool call has eighteen.
+ * The SDK's instruments, but that counts and milliseconds are added up here and fetched when somebody reads them. The
+ * SDK looks each record's attributes up by a text that it makes of them: 1 µs a record, and a tool call has eighteen.
  */
 export class TallyMeterProvider implements MeterProvider {
   readonly #sdk: MeterProvider;

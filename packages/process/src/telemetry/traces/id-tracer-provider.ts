@@ -13,9 +13,9 @@ import {
 } from "@opentelemetry/api";
 
 /**
- * Makes spans that have ids and go nowhere: enough for logs, and for a trace that another process exports. The SDK's own
- * spans, which keep what is set on them, were a quarter of what a call costs in memory, for nobody to read. A span inside
- * such a span is the same span: what would tell them apart is seen by nobody, and a context less is entered.
+ * Makes spans that have ids and go nowhere: enough for logs, and for a trace that another process exports. The SDK's
+ * own spans, which keep what is set on them, were a quarter of what a call costs in memory, for nobody to read. A span
+ * inside such a span is the same span: what would tell them apart is seen by nobody, and a context less is entered.
  */
 export class IdTracerProvider implements TracerProvider {
   readonly #tracer = new IdTracer();

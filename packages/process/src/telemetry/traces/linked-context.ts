@@ -2,7 +2,9 @@ import { AsyncResource } from "node:async_hooks";
 import { type Context, ROOT_CONTEXT } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
 
-/** The values that a context adds to those of the one below it. The API's own copies a Map with each value that is set. */
+/**
+ * The values that a context adds to those of the one below it. The API's own copies a Map with each value that is set.
+ */
 class LinkedContext implements Context {
   readonly #below: Context;
   readonly #key: symbol;
@@ -53,8 +55,8 @@ export class LinkedContextManager extends AsyncLocalStorageContextManager {
 }
 
 /**
- * Remembers what all of the process's storages hold where it is made, and puts that back after what runs in it. `AsyncLocalStorage.run` makes a new
- * table of them to put one back, which is half of what it costs.
+ * Remembers what all of the process's storages hold where it is made, and puts that back after what runs in it.
+ * `AsyncLocalStorage.run` makes a new table of them to put one back, which is half of what it costs.
  */
 class Scope extends AsyncResource {
   constructor() {

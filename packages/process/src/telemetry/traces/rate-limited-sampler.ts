@@ -13,9 +13,9 @@ const RECORDED: SamplingResult = { decision: SamplingDecision.RECORD_AND_SAMPLED
 const LEFT_OUT: SamplingResult = { decision: SamplingDecision.NOT_RECORD };
 
 /**
- * Records each trace while there are few, and no more than so many of them when there are many. It leaves out whole traces, where a full queue of
- * spans would leave out spans of any trace. For roots only, within a ParentBasedSampler. A trace that is left out has ids all the same, and is
- * counted in `rockbot.traces.left_out`.
+ * Records each trace while there are few, and no more than so many of them when there are many. It leaves out whole
+ * traces, where a full queue of spans would leave out spans of any trace. For roots only, within a ParentBasedSampler.
+ * A trace that is left out has ids all the same, and is counted in `rockbot.traces.left_out`.
  */
 export class RateLimitedSampler implements Sampler {
   readonly #trace: readonly [Charge];

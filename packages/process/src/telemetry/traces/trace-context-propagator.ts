@@ -15,8 +15,8 @@ import {
 import { IdSpan } from "./id-tracer-provider.ts";
 
 /**
- * The SDK's propagator, but for plain headers, of which each of our messages has one. It writes them without a check of the ids that were minted
- * here, and cuts them up without a pattern.
+ * The SDK's propagator, but for plain headers, of which each of our messages has one. It writes them without a check of
+ * the ids that were minted here, and cuts them up without a pattern.
  */
 export class TraceContextPropagator extends W3CTraceContextPropagator {
   override inject(context: Context, carrier: unknown, setter: TextMapSetter): void {

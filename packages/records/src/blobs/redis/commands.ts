@@ -1,8 +1,12 @@
-/** The scripts of the blob store. What an owner has is a sorted set of `name:bytes` by when each expires, of a thousand at most. */
+/**
+ * The scripts of the blob store. What an owner has is a sorted set of `name:bytes` by when each expires, of a thousand
+ * at most.
+ */
 export const commands = {
   /**
-   * KEYS: owned, ownerOf, blob. ARGV: name, bytes, ttl, maxBytes, how long `owned` is kept, how the names of ownerOf and blob begin, after how many seconds
-   * one that nobody fetches may go. Answers 1 if there is room, 0 if not, 2 if the blob is there. What expires first makes room.
+   * KEYS: owned, ownerOf, blob. ARGV: name, bytes, ttl, maxBytes, how long `owned` is kept, how the names of ownerOf
+   * and blob begin, after how many seconds one that nobody fetches may go. Answers 1 if there is room, 0 if not, 2 if
+   * the blob is there. What expires first makes room.
    */
   reserveBlob: {
     numberOfKeys: 3,

@@ -36,8 +36,8 @@ const PIECE_BYTES = 512 * 1024;
 const PART_MS = 60_000;
 
 /**
- * Blobs in Redis 7.0 or later. Each command has its answer within 500 ms, or fails; a blob is moved in pieces. A Redis that cannot be reached is no
- * error here: operations fail until it can be.
+ * Blobs in Redis 7.0 or later. Each command has its answer within 500 ms, or fails; a blob is moved in pieces. A Redis
+ * that cannot be reached is no error here: operations fail until it can be.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

@@ -4,7 +4,10 @@ import { connectRedisClaimStore } from "./redis-claim-store.ts";
 
 const DAY_MS = 24 * 3_600_000;
 
-/** For tests: makes a store of claims in Redis one that has forgotten nothing for a day, as one that is in use mostly is. */
+/**
+ * For tests: makes a store of claims in Redis one that has forgotten nothing for a day, as one that is in use mostly
+ * is.
+ */
 export async function ageClaims(url: string, prefix: string): Promise<void> {
   await using _store = await connectRedisClaimStore(url, { prefix }); // notes since when it is there
   const options = { log: silentLogger, purpose: "ageing claims", whileAway: "no test runs", scripts: {} };

@@ -30,9 +30,9 @@ import { transitions } from "./transitions.ts";
 import { TurnBatch } from "./turn-batch.ts";
 
 /**
- * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within 500 ms. Claims that
- * are taken or completed in the same turn of the event loop share a trip. An unreachable Redis is no error here: operations fail until it is
- * reachable, now as later.
+ * Claims in Redis 7.0 or later, shared by all processes that use it. Each operation is one round trip, and ends within
+ * 500 ms. Claims that are taken or completed in the same turn of the event loop share a trip. An unreachable Redis is
+ * no error here: operations fail until it is reachable, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
@@ -43,13 +43,16 @@ export async function connectRedisClaimStore(url: RedisUrl, options: RedisClaimS
 
 export interface RedisClaimStoreOptions extends RedisStoreOptions {
   /**
-   * Whether the operator vouches that Redis keeps all that it has confirmed, through a restart and through a failover. Else either
-   * makes it a store that remembers nothing of before. @default false
+   * Whether the operator vouches that Redis keeps all that it has confirmed, through a restart and through a failover.
+   * Else either makes it a store that remembers nothing of before. @default false
    */
   readonly keepsAll?: boolean | undefined;
 }
 
-/** How often the marker is looked at, so that a Redis that was emptied is known as such before the next call comes, and not by that call. */
+/**
+ * How often the marker is looked at, so that a Redis that was emptied is known as such before the next call comes, and
+ * not by that call.
+ */
 const LOOK_MS = 1_000;
 /** What a record takes in Redis, about. */
 const RECORD_BYTES = 400;
@@ -171,7 +174,10 @@ class RedisClaimStore implements ClaimStore {
     await this.#connection.close();
   }
 
-  /** Whether the caller may have more here, by what this process knows; then it counts as written. While there is room, it may. */
+  /**
+   * Whether the caller may have more here, by what this process knows; then it counts as written. While there is room,
+   * it may.
+   */
   #mayWrite(written: WrittenBytes, caller: string, bytes: number): boolean {
     if (written.of(caller) + bytes > this.#room.wrote(bytes, "claims")) return false;
     written.add(caller, bytes);

@@ -1,17 +1,17 @@
 import { MAX_UNSEEN_CANCELS, RECORD_KEPT_MS, REPLY_KEPT_MS, UNSEEN_CANCEL_KEPT_MS } from "../claim-store.ts";
 
-// The arrows of ClaimStore's state picture in Lua. Redis runs a script whole or not at all, and with nothing else between. A record is a hash. Its
-// reply is a key of its own, since Redis 7.0 lets no field of a hash expire before the others. Times are milliseconds by the clock of Redis: the
-// clocks of the processes are compared with nothing.
+// The arrows of ClaimStore's state picture in Lua. Redis runs a script whole or not at all, and with nothing else
+// between. A record is a hash. Its reply is a key of its own, since Redis 7.0 lets no field of a hash expire before the
+// others. Times are milliseconds by the clock of Redis: the clocks of the processes are compared with nothing.
 
 const NOW = `
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 /**
- * `born` is when the marker was written. It lies with the records, so it is lost when they are. A Redis that was started again may come back with
- * less than it had confirmed, and so may a replica that takes over, marker included. So the marker counts for one run of one server, unless the
- * operator vouches for more.
+ * `born` is when the marker was written. It lies with the records, so it is lost when they are. A Redis that was
+ * started again may come back with less than it had confirmed, and so may a replica that takes over, marker included.
+ * So the marker counts for one run of one server, unless the operator vouches for more.
  */
 const BORN = `
 local function born(marker, run, history, keepsAll)
@@ -23,8 +23,9 @@ end`;
 
 export const transitions = {
   /**
-   * Only a connecting process compares the history. A server has another history once it has been a replica. One that has no replica for long may
-   * begin another, and processes connected since before would be at odds over it. KEYS: marker. ARGV: run, history, keepsAll.
+   * Only a connecting process compares the history. A server has another history once it has been a replica. One that
+   * has no replica for long may begin another, and processes connected since before would be at odds over it. KEYS:
+   * marker. ARGV: run, history, keepsAll.
    */
   openClaims: {
     numberOfKeys: 1,
@@ -32,7 +33,10 @@ export const transitions = {
 if ARGV[3] ~= '1' and redis.call('HGET', KEYS[1], 'history') ~= ARGV[2] then redis.call('DEL', KEYS[1]) end
 return born(KEYS[1], ARGV[1], ARGV[2], ARGV[3])`,
   },
-  /** Any number of claims. KEYS: marker, then record and reply of each. ARGV: run, history, keepsAll, then owner, requestHash and leaseMs of each. */
+  /**
+   * Any number of claims. KEYS: marker, then record and reply of each. ARGV: run, history, keepsAll, then owner,
+   * requestHash and leaseMs of each.
+   */
   takeClaims: {
     lua: `${NOW}${BORN}
 local memoryMs = now - born(KEYS[1], ARGV[1], ARGV[2], ARGV[3])
@@ -65,7 +69,10 @@ redis.call('HSET', KEYS[1], 'leaseUntil', now + ARGV[4])
 redis.call('PEXPIRE', KEYS[1], ${RECORD_KEPT_MS})
 return 1`,
   },
-  /** Any number of claims. KEYS: record and reply of each. ARGV: owner, epoch, request, the reply and whether it is kept ('1') of each. */
+  /**
+   * Any number of claims. KEYS: record and reply of each. ARGV: owner, epoch, request, the reply and whether it is kept
+   * ('1') of each.
+   */
   completeClaims: {
     lua: `
 local function complete(name, replyName, owner, epoch, request, reply, isKept)

@@ -8,8 +8,8 @@ interface Asked<Item, Answer> {
 const MAX_ITEMS = 64;
 
 /**
- * Gathers the questions of one turn of the event loop, and asks them in one command. Under load a command costs client and server as much as its
- * work. A question that comes alone waits no longer than for the end of the turn.
+ * Gathers the questions of one turn of the event loop, and asks them in one command. Under load a command costs client
+ * and server as much as its work. A question that comes alone waits no longer than for the end of the turn.
  */
 export class TurnBatch<Item, Answer> {
   readonly #ask: (items: readonly Item[]) => Promise<readonly Answer[]>;

@@ -1,14 +1,15 @@
 import { leaseCommands } from "../../redis/index.ts";
 import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
 
-// A caller has a hash of its records, and a sorted set of their ids by the time they were made. A third key is the set of the ids without an end.
-// Redis runs a script whole or not at all, so the three agree.
+// A caller has a hash of its records, and a sorted set of their ids by the time they were made. A third key is the set
+// of the ids without an end. Redis runs a script whole or not at all, so the three agree.
 
 export const commands = {
   /**
-   * KEYS: records, order, open, callers. ARGV: caller, now, how many records there are, how many of them are open. Then follow all the ids, each with
-   * its text, and the times when they were made, each with its id. Last are the ids of the open ones, and those of the others. What is kept of an id
-   * stays as `stays` says: a text in a record has no unescaped quotes, so the record can be searched as it is.
+   * KEYS: records, order, open, callers. ARGV: caller, now, how many records there are, how many of them are open. Then
+   * follow all the ids, each with its text, and the times when they were made, each with its id. Last are the ids of
+   * the open ones, and those of the others. What is kept of an id stays as `stays` says: a text in a record has no
+   * unescaped quotes, so the record can be searched as it is.
    */
   writeCalls: {
     numberOfKeys: 4,

@@ -15,8 +15,8 @@ import { type JournalStore, MAX_SLOTS, type SlotClaim, type WriteAnswerOptions }
 import { commands } from "./commands.ts";
 
 /**
- * Journals and slots in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be
- * reached is no error here: operations fail until it can be, now as later.
+ * Journals and slots in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that
+ * cannot be reached is no error here: operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

@@ -32,8 +32,8 @@ return redis.call('GET', KEYS[1])`,
 } as const;
 
 /**
- * Leases in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be reached is no error here:
- * operations fail until it can be, now as later.
+ * Leases in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that cannot be
+ * reached is no error here: operations fail until it can be, now as later.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

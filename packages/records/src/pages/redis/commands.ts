@@ -1,6 +1,11 @@
-/** The scripts of the page store. Its index is a sorted set of `key:bytes` by when each expires, of a bounded number. */
+/**
+ * The scripts of the page store. Its index is a sorted set of `key:bytes` by when each expires, of a bounded number.
+ */
 export const commands = {
-  /** KEYS: index, page. ARGV: key, the page, ttl, maxBytes, maxPages, how the names of pages begin. What expires first makes room. */
+  /**
+   * KEYS: index, page. ARGV: key, the page, ttl, maxBytes, maxPages, how the names of pages begin. What expires first
+   * makes room.
+   */
   keepPage: {
     numberOfKeys: 2,
     lua: `

@@ -18,7 +18,8 @@ export interface RedisPageStoreOptions extends RedisStoreOptions {
 }
 
 /**
- * Pages in Redis, shared by all processes that use it. Each operation ends within 500 ms. While Redis is away operations fail, and the pages are fetched.
+ * Pages in Redis, shared by all processes that use it. Each operation ends within 500 ms. While Redis is away
+ * operations fail, and the pages are fetched.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

@@ -1,5 +1,6 @@
-// The arithmetic of packages/base/src/limits/buckets.ts in Lua, by the clock of Redis: the clocks of the processes are compared with nothing. A bucket is
-// one key with the time at which it is full; it ends then, as a bucket that is not there is full.
+// The arithmetic of packages/base/src/limits/buckets.ts in Lua, by the clock of Redis: the clocks of the processes are
+// compared with nothing. A bucket is one key with the time at which it is full; it ends then, as a bucket that is not
+// there is full.
 
 const BUCKET = `
 local time = redis.call('TIME')
@@ -14,7 +15,10 @@ local function keep(key, fullAt)
 end`;
 
 export const commands = {
-  /** KEYS: buckets. ARGV: for each its amount, perMs and cost. Answers with the place of the bucket that lacks most, and how long it does. */
+  /**
+   * KEYS: buckets. ARGV: for each its amount, perMs and cost. Answers with the place of the bucket that lacks most, and
+   * how long it does.
+   */
   takeFromBuckets: {
     lua: `${BUCKET}
 local after, short, lacking = {}, 0, 0

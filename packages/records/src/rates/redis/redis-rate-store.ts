@@ -14,8 +14,9 @@ import type { RateStore } from "../rate-store.ts";
 import { commands } from "./commands.ts";
 
 /**
- * The rates that callers have used up, in Redis, shared by all processes that use it. Each operation is one round trip. While Redis is away
- * each process counts by itself: a limit then holds for each process, and no caller is refused for it.
+ * The rates that callers have used up, in Redis, shared by all processes that use it. Each operation is one round trip.
+ * While Redis is away each process counts by itself: a limit then holds for each process, and no caller is refused for
+ * it.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {Error} if Redis refuses: a wrong password, missing rights

@@ -17,7 +17,9 @@ export interface AttachedPod {
   close(): void;
 }
 
-/** A connection that has not answered two of these is dead: what stands between may forget a silent one without a word. */
+/**
+ * A connection that has not answered two of these is dead: what stands between may forget a silent one without a word.
+ */
 const PING_MS = 20_000;
 /** The number that stdin's messages begin with. */
 const STDIN = Buffer.of(0);
@@ -32,7 +34,8 @@ export async function attachPod(
   }: { readonly namespace: string; readonly name: string; readonly hasOutput?: boolean },
 ): Promise<AttachedPod> {
   const output = hasOutput ? new PassThrough() : null;
-  // The library sends all that its stream for stdin has, as fast as that comes: it gets one that says nothing, so that the connection has stdin at all.
+  // The library sends all that its stream for stdin has, as fast as that comes: it gets one that says nothing, so that
+  // the connection has stdin at all.
   const socket = await new Attach(config)
     .attach(namespace, name, CONTAINER, output, null, new PassThrough(), false)
     .catch((error: unknown) => {

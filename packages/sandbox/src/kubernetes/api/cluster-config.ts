@@ -10,15 +10,19 @@ export interface ClusterConfigOptions {
 /** How long the opening of a WebSocket may take. */
 const HANDSHAKE_MS = 10_000;
 
-/** Over HTTP/2 a request with a body that is called off as it is sent has Node.js write empty frames without end, into memory. */
+/**
+ * Over HTTP/2 a request with a body that is called off as it is sent has Node.js write empty frames without end, into
+ * memory.
+ */
 const HTTP_1_ONLY = { allowH2: false };
 
 type WebSocketOptions = Parameters<KubeConfig["applyToHTTPSOptions"]>[0];
 type DispatcherOptions = ReturnType<KubeConfig["createDispatcherOptions"]>;
 
 /**
- * Where the API server is and who asks it. The library makes connections of its own for each request, each with a handshake, and lets
- * WebSockets open for ever: here requests share their connections, all of HTTP/1.1, and a handshake has its time.
+ * Where the API server is and who asks it. The library makes connections of its own for each request, each with a
+ * handshake, and lets WebSockets open for ever: here requests share their connections, all of HTTP/1.1, and a handshake
+ * has its time.
  */
 export class ClusterConfig extends KubeConfig implements AsyncDisposable {
   #dispatcher: ReturnType<RequestContext["getDispatcher"]>;

@@ -21,9 +21,9 @@ const MOST_FAILURES = 5;
 const SILENT_MS = 3_000;
 
 /**
- * The lines of a pod's log from the first on, each once, until there are no more. Where the connection breaks, or stays silent though the
- * pod is over, it goes on behind the last line; a log that cannot be read is tried again until its pod is over. A kubelet that has just started knows none
- * of its pods, and has no log of one that runs.
+ * The lines of a pod's log from the first on, each once, until there are no more. Where the connection breaks, or stays
+ * silent though the pod is over, it goes on behind the last line; a log that cannot be read is tried again until its
+ * pod is over. A kubelet that has just started knows none of its pods, and has no log of one that runs.
  * @returns whether it was read to its end
  * @throws the signal's reason
  */

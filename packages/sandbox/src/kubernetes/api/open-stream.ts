@@ -18,8 +18,8 @@ const ANSWER_MS = 10_000;
 const clock = new AwakeClock();
 
 /**
- * The answer to a GET as it comes. The library's own Watch passes over lines that it cannot read, and its Log calls every failure a
- * status of 500: neither will do for somebody who has to tell a cut connection from an end.
+ * The answer to a GET as it comes. The library's own Watch passes over lines that it cannot read, and its Log calls
+ * every failure a status of 500: neither will do for somebody who has to tell a cut connection from an end.
  * @throws {ApiError} if the answer is not 200
  */
 export async function openStream(

@@ -34,8 +34,9 @@ export interface PodMarks {
 }
 
 /**
- * The pods of one namespace, as the API server tells of them. Requests that change nothing when made twice are made again, see `retried`;
- * the pods are those of managers only. All throw `ApiError`, and the signal's reason once it aborts.
+ * The pods of one namespace, as the API server tells of them. Requests that change nothing when made twice are made
+ * again, see `retried`; the pods are those of managers only. All throw `ApiError`, and the signal's reason once it
+ * aborts.
  */
 export class PodsApi {
   readonly #config: ClusterConfig;
@@ -130,7 +131,10 @@ export class PodsApi {
     });
   }
 
-  /** What a pod's container has written, from its first byte on, and what it writes until it ends if it is to be followed. */
+  /**
+   * What a pod's container has written, from its first byte on, and what it writes until it ends if it is to be
+   * followed.
+   */
   async log(
     name: string,
     { follow, limitBytes }: { readonly follow: boolean; readonly limitBytes: number },

@@ -10,12 +10,15 @@ const LONGEST_WAIT_MS = 30_000;
 
 const PASSING: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-/** An API server that has just started has not read all Roles yet. Where one is really missing, its answer stays the same. */
+/**
+ * An API server that has just started has not read all Roles yet. Where one is really missing, its answer stays the
+ * same.
+ */
 const isWithoutRoles = ({ status, said }: ApiError): boolean => status === 403 && /RBAC: .+ not found/.test(said);
 
 /**
- * Makes a request again that failed for what passes: no connection, no answer in time, a server that is busy, broken or only just there. At most
- * five attempts, not before the server wants the next.
+ * Makes a request again that failed for what passes: no connection, no answer in time, a server that is busy, broken or
+ * only just there. At most five attempts, not before the server wants the next.
  * @throws the last attempt's error; the signal's reason once it aborts
  */
 export async function retried<T>(signal: AbortSignal, attempt: (signal: AbortSignal) => Promise<T>): Promise<T> {

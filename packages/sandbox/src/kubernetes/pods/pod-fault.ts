@@ -83,7 +83,10 @@ export function podEnd(pod: PodView | undefined): PodEnd {
   return ended("sandbox_ended", `Its sandbox ended by itself${code}${reason === undefined ? "" : `: ${reason}`}.`);
 }
 
-/** What the cluster did for its own reasons: they are the pod's reason, its kubelet's words, or the condition DisruptionTarget. */
+/**
+ * What the cluster did for its own reasons: they are the pod's reason, its kubelet's words, or the condition
+ * DisruptionTarget.
+ */
 function clusterEnd({ reason, disruption, message }: PodView): PodEnd | undefined {
   // A kubelet says alike what a machine lacks and what a pod has used beyond its own bounds.
   if (reason === "Evicted" && /exceed/i.test(message ?? ""))
@@ -115,7 +118,10 @@ const ADMISSION_REASONS: ReadonlySet<string> = new Set([
   "PodOSNotSupported",
 ]);
 
-/** The scheduler and a kubelet count differently for a moment: the machine has no room after all. There may be room later. */
+/**
+ * The scheduler and a kubelet count differently for a moment: the machine has no room after all. There may be room
+ * later.
+ */
 function full(reason: string, message: string | undefined): PodEnd {
   const what = `the machine that was chosen for its sandbox had no room after all (${reason}).`;
   const error = new ToolError(ToolErrorCode.Overloaded, `The script was not begun: ${what} Try again later.`, {

@@ -1,7 +1,10 @@
 /** Labels of the manager's pods: they are looked for by them. */
 export const PodLabel = {
   App: "app",
-  /** The manager process that made or took up the pod: another after each start, so that none takes those of the last for its own. */
+  /**
+   * The manager process that made or took up the pod: another after each start, so that none takes those of the last
+   * for its own.
+   */
   Owner: "rockbot.dev/owner",
   /** A `PodState`. */
   State: "rockbot.dev/state",
@@ -12,7 +15,9 @@ export const PodLabel = {
 export const PodAnnotation = {
   /** When anybody may delete the pod, as an ISO date; its owner moves it on as the pod gets further. */
   Deadline: "rockbot.dev/deadline",
-  /** Of the one attempt to make the pod: tells that what is there already was made by an attempt whose answer was lost. */
+  /**
+   * Of the one attempt to make the pod: tells that what is there already was made by an attempt whose answer was lost.
+   */
   Attempt: "rockbot.dev/attempt",
 } as const;
 

@@ -68,8 +68,9 @@ const containerDefaults: Readonly<Record<string, string>> = {
 };
 
 /**
- * The rules, made of a pod as `podSpec` makes it. Each field is as it is there, but for those named here, which differ from pod to pod. A pod has no others.
- * The policy has two more variables, which are lists of programs: scriptPrograms and installerPrograms.
+ * The rules, made of a pod as `podSpec` makes it. Each field is as it is there, but for those named here, which differ
+ * from pod to pod. A pod has no others. The policy has two more variables, which are lists of programs: scriptPrograms
+ * and installerPrograms.
  */
 export function podRules(installer: PodKind): PodRules {
   const kinds = { script: scriptPods, installer };
@@ -189,7 +190,10 @@ function tolerationsRule(tolerations: unknown): PodRule {
 
 const hexadecimal = (digits: number): string => `[0-9a-f]{${digits}}`;
 
-/** Its name, its labels and annotations: those of the manager only, as it writes them; those of others are kept from the manager alone. */
+/**
+ * Its name, its labels and annotations: those of the manager only, as it writes them; those of others are kept from the
+ * manager alone.
+ */
 function markRules(): PodRule[] {
   const patterns = {
     labels: {

@@ -41,10 +41,11 @@ export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">):
   `${Math.ceil(processors * 1_000)}m`;
 
 /**
- * A pod that Pod Security admits as restricted, and stricter: it has no network name service, no token, no services in its environment,
- * one folder to write to, of bounded size and in memory, and an end in any case. The number of its processes is bounded by the supervisor, and by
- * the kubelet's `podPidsLimit`: a pod cannot ask for that. Of the node's disk it has what its folder for packages may hold, and for its log, which
- * the kubelet writes of all that it says, as much as that folder in memory: more than a supervisor or an installer says.
+ * A pod that Pod Security admits as restricted, and stricter: it has no network name service, no token, no services in
+ * its environment, one folder to write to, of bounded size and in memory, and an end in any case. The number of its
+ * processes is bounded by the supervisor, and by the kubelet's `podPidsLimit`: a pod cannot ask for that. Of the node's
+ * disk it has what its folder for packages may hold, and for its log, which the kubelet writes of all that it says, as
+ * much as that folder in memory: more than a supervisor or an installer says.
  */
 // Long because: it is one document, and all rights of a pod are to be seen in one place
 export function podSpec(

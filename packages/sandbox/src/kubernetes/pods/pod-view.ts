@@ -109,8 +109,8 @@ export const isOver = ({ phase, terminated }: PodView): boolean =>
   phase === "Succeeded" || phase === "Failed" || terminated !== undefined;
 
 /**
- * It is over, and its cluster has said why. A kubelet tells that a container has ended before it tells the end of the pod: only with that comes
- * the reason, such as Evicted.
+ * It is over, and its cluster has said why. A kubelet tells that a container has ended before it tells the end of the
+ * pod: only with that comes the reason, such as Evicted.
  */
 export const isExplained = ({ phase, terminated }: PodView): boolean =>
   phase === "Succeeded" || phase === "Failed" || terminated?.reason === "OOMKilled";

@@ -13,7 +13,8 @@ import type { SummaryStore } from "../summary-store.ts";
 const KEPT_MS = 30 * 24 * 3_600_000;
 
 /**
- * Summaries in Redis, shared by all processes that use it. Each operation is one command, and ends within 500 ms. While Redis is away operations fail.
+ * Summaries in Redis, shared by all processes that use it. Each operation is one command, and ends within 500 ms. While
+ * Redis is away operations fail.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

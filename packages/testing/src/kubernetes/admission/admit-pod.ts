@@ -9,7 +9,8 @@ import { podFaults } from "./validate-pod.ts";
 const TOKEN_FOLDER = "/var/run/secrets/kubernetes.io/serviceaccount";
 
 /**
- * A new pod as it is stored: defaults filled in, then what admission adds, then all that it refuses, in the API server's order.
+ * A new pod as it is stored: defaults filled in, then what admission adds, then all that it refuses, in the API
+ * server's order.
  * @throws {ApiFailure} 403 or 422
  */
 export function admitPod(store: ObjectStore, asked: Pod): Pod {

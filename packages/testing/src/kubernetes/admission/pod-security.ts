@@ -48,8 +48,8 @@ const BASELINE_CAPABILITIES = [
 type Check = (pod: Pod) => string | undefined;
 
 /**
- * What a pod has that a namespace's Pod Security level forbids, in the words of the admission controller: the checks of *baseline*,
- * and for *restricted* those beyond it.
+ * What a pod has that a namespace's Pod Security level forbids, in the words of the admission controller: the checks of
+ * *baseline*, and for *restricted* those beyond it.
  * @see https://kubernetes.io/docs/concepts/security/pod-security-standards/
  */
 export function podSecurityViolations(level: string | undefined, pod: Pod): readonly string[] {

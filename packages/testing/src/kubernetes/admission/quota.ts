@@ -57,7 +57,10 @@ export function checkLimits(store: ObjectStore, pod: Pod): void {
   throw forbidden("pods", pod.metadata.name, faults.length === 1 ? String(faults[0]) : `[${faults.join(", ")}]`);
 }
 
-/** @throws {ApiFailure} 403 if the pod with those that have not ended is more than a ResourceQuota of its namespace allows */
+/**
+ * @throws {ApiFailure} 403 if the pod with those that have not ended is more than a ResourceQuota of its namespace
+ * allows
+ */
 export function checkQuota(store: ObjectStore, pod: Pod): void {
   const { namespace } = pod.metadata;
   const others = (store.list("pods", namespace) as readonly Pod[]).filter(

@@ -19,7 +19,10 @@ export interface Mount {
   readonly path: string;
   /** A file or folder of this machine; undefined for a new folder. */
   readonly source: string | undefined;
-  /** Where a new folder is: on the disk as much as there is room goes into it, as a kubelet takes its time to look; else in memory. */
+  /**
+   * Where a new folder is: on the disk as much as there is room goes into it, as a kubelet takes its time to look; else
+   * in memory.
+   */
   readonly isOnDisk: boolean;
   readonly isReadOnly: boolean;
   /** Of a folder in memory. */
@@ -61,9 +64,9 @@ export interface ContainerProcess {
 }
 
 /**
- * Runs a command as a container's only one: in namespaces of its own for processes, mounts, network, host name and shared memory, as a user
- * without rights, in a root that shows the machine's programs and one Python, none of its files. Unlike in a real container there is no
- * seccomp filter. All its processes end with this one, however it ends.
+ * Runs a command as a container's only one: in namespaces of its own for processes, mounts, network, host name and
+ * shared memory, as a user without rights, in a root that shows the machine's programs and one Python, none of its
+ * files. Unlike in a real container there is no seccomp filter. All its processes end with this one, however it ends.
  */
 export function startContainerProcess(options: ContainerOptions): ContainerProcess {
   const isolation = machineIsolation();
@@ -146,8 +149,8 @@ function stepOf({ path, source, isOnDisk, isReadOnly, maxBytes }: Mount, newFold
 }
 
 /**
- * Kills the first process in the new namespace, with which all in it end. What has made it is not killed before: one that has only just been made, or is
- * about to give up its rights, would not notice that, and go on.
+ * Kills the first process in the new namespace, with which all in it end. What has made it is not killed before: one
+ * that has only just been made, or is about to give up its rights, would not notice that, and go on.
  */
 function killFirst(child: ChildProcess, triesLeft = FIRST_TRIES): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;

@@ -5,9 +5,15 @@ const NAMESPACES = ["--mount", "--pid", "--ipc", "--uts", "--fork", "--kill-chil
 
 /** How this machine lets processes be put apart. */
 export interface Isolation {
-  /** The program, with its arguments, that goes before what runs in new namespaces. It ends with its parent, and all below it with it. */
+  /**
+   * The program, with its arguments, that goes before what runs in new namespaces. It ends with its parent, and all
+   * below it with it.
+   */
   enter(options: { readonly hasNetwork: boolean }): readonly string[];
-  /** The one that goes before what runs with a user's few rights. To become another user is to forget whose end ends oneself, so it is said anew. */
+  /**
+   * The one that goes before what runs with a user's few rights. To become another user is to forget whose end ends
+   * oneself, so it is said anew.
+   */
   leave(user: number, group: number): readonly string[];
 }
 

@@ -64,8 +64,8 @@ export class TestNode implements AsyncDisposable {
   }
 
   /**
-   * Is not heard of any more, as if the network to it had failed: its pods are marked as lost and to be deleted, and stay so until they are
-   * deleted without grace. Their processes run on until then.
+   * Is not heard of any more, as if the network to it had failed: its pods are marked as lost and to be deleted, and
+   * stay so until they are deleted without grace. Their processes run on until then.
    */
   lose(): void {
     this.#isLost = true;

@@ -9,8 +9,9 @@ const NORMAL = 1000;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /**
- * Connects a client with the streams of a running container, each message of which begins with the number of its stream. What was written
- * before it came is not sent. When the container ends, the client is told so on the error stream and the connection is closed.
+ * Connects a client with the streams of a running container, each message of which begins with the number of its
+ * stream. What was written before it came is not sent. When the container ends, the client is told so on the error
+ * stream and the connection is closed.
  */
 export function answerAttach(socket: WebSocket, container: RunningContainer | undefined, query: URLSearchParams): void {
   const wants = (name: string): boolean => query.get(name) === "true" || query.get(name) === "1";

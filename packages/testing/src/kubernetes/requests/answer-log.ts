@@ -6,7 +6,10 @@ import type { Pod } from "../store/objects.ts";
 
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
-/** The container that a request of a log or of its streams means: the only one, or the one that it names. @throws {ApiFailure} 400 */
+/**
+ * The container that a request of a log or of its streams means: the only one, or the one that it names.
+ * @throws {ApiFailure} 400
+ */
 export function containerNamed(pod: Pod, name: string | null): string {
   const names = pod.spec.containers.map((container) => container.name);
   if (name !== null && name !== "") {
@@ -26,7 +29,11 @@ export interface OpenLog {
   silence(): void;
 }
 
-/** Sends what a container has written, and on request what it writes from then on, until it ends. @returns undefined if that was all @throws {ApiFailure} */
+/**
+ * Sends what a container has written, and on request what it writes from then on, until it ends.
+ * @returns undefined if that was all
+ * @throws {ApiFailure}
+ */
 export function answerLog(
   nodes: readonly TestNode[],
   pod: Pod,

@@ -22,8 +22,9 @@ export interface OpenWatch {
 }
 
 /**
- * Sends what happens to the objects that are asked for, one event a line, until the client leaves or its time is over: from the given version
- * on, or else first all that are there now. One that comes to fit the selectors is added, one that ceases to is deleted.
+ * Sends what happens to the objects that are asked for, one event a line, until the client leaves or its time is over:
+ * from the given version on, or else first all that are there now. One that comes to fit the selectors is added, one
+ * that ceases to is deleted.
  */
 // Long because: the steps of a watch share whether it is silent, broken off or over
 export function answerWatch(

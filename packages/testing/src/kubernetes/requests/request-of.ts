@@ -11,7 +11,10 @@ export interface ApiRequest {
 
 const VERBS: Readonly<Record<string, string>> = { POST: "create", PUT: "update", PATCH: "patch", DELETE: "delete" };
 
-/** Undefined for a path that is of no resource, such as `/version`. @throws {ApiFailure} 404 for a resource that the server has not */
+/**
+ * Undefined for a path that is of no resource, such as `/version`.
+ * @throws {ApiFailure} 404 for a resource that the server has not
+ */
 export function requestOf(method: string, url: URL): ApiRequest | undefined {
   const parts = url.pathname
     .split("/")

@@ -109,7 +109,8 @@ interface DeleteOptions {
 }
 
 /**
- * Ends a pod: one that runs is marked, and removed by its node when it has ended; one that does not, or is given no grace, is removed at once.
+ * Ends a pod: one that runs is marked, and removed by its node when it has ended; one that does not, or is given no
+ * grace, is removed at once.
  * @throws {ApiFailure} 404, or 409 if it is not the one that is meant
  */
 export function deleteObject(store: ObjectStore, { act, query }: ApiRequest, body: unknown): KubeObject {

@@ -3,7 +3,10 @@ import type { ObjectStore } from "./object-store.ts";
 import type { KubeObject } from "./objects.ts";
 import { resourceOfKind } from "./resources.ts";
 
-/** Stores objects as they are written in manifests; namespaces first, those that are only named too, each with its `default` service account. */
+/**
+ * Stores objects as they are written in manifests; namespaces first, those that are only named too, each with its
+ * `default` service account.
+ */
 export function loadManifests(store: ObjectStore, manifests: readonly KubeObject[]): void {
   const named = new Set([
     "default",

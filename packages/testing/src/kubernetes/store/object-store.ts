@@ -15,7 +15,10 @@ export interface Change {
   readonly isRemoved: boolean;
 }
 
-/** All objects, and their last changes, in order. Objects are never changed in place: each change makes a new one with a higher version. */
+/**
+ * All objects, and their last changes, in order. Objects are never changed in place: each change makes a new one with a
+ * higher version.
+ */
 export class ObjectStore {
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners = new Set<(change: Change) => void>();

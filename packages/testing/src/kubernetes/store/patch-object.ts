@@ -7,7 +7,10 @@ interface JsonPatchStep {
   readonly value?: unknown;
 }
 
-/** By the media type of a patch request. @throws {ApiFailure} 415 for a type that is none of these, 400 or 422 for a patch that cannot be applied */
+/**
+ * By the media type of a patch request.
+ * @throws {ApiFailure} 415 for a type that is none of these, 400 or 422 for a patch that cannot be applied
+ */
 export function patchObject(mediaType: string, object: object, patch: unknown): object {
   switch (mediaType.split(";", 1)[0]) {
     case "application/json-patch+json":
@@ -42,7 +45,10 @@ function merge(before: unknown, patch: unknown, mergeLists: MergeLists): unknown
   return merged;
 }
 
-/** Lists of named things are merged by name, others replaced, as the pod's schema has it for containers, volumes and variables. */
+/**
+ * Lists of named things are merged by name, others replaced, as the pod's schema has it for containers, volumes and
+ * variables.
+ */
 const mergeByKey: MergeLists = (before, patch) => {
   const isNamed = (list: unknown): list is { readonly name: string }[] =>
     Array.isArray(list) && list.every((item) => typeof item?.name === "string");

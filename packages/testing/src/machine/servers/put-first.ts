@@ -5,9 +5,9 @@ import { setPriority } from "node:os";
 const FIRST = -5;
 
 /**
- * Puts a process that leads a session before all others of this machine, and with it what it starts from now on. Linux shares the processors out
- * between sessions first, so a server would get no more than any one of the sessions that tests start: too little to greet its clients in time.
- * Without the right to do so, it stays where it is.
+ * Puts a process that leads a session before all others of this machine, and with it what it starts from now on. Linux
+ * shares the processors out between sessions first, so a server would get no more than any one of the sessions that
+ * tests start: too little to greet its clients in time. Without the right to do so, it stays where it is.
  */
 export function putFirst(pid: number): void {
   for (const raise of [() => setPriority(pid, FIRST), () => writeFileSync(`/proc/${pid}/autogroup`, String(FIRST))]) {

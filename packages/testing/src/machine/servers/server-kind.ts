@@ -19,8 +19,8 @@ export interface ServerSource {
 }
 
 /**
- * How this machine runs a server for tests: in a container if a Docker engine answers and has or gets the image; else from
- * an installed program; else, on Debian as root, from one that is installed now.
+ * How this machine runs a server for tests: in a container if a Docker engine answers and has or gets the image; else
+ * from an installed program; else, on Debian as root, from one that is installed now.
  * @throws {Error} that says in one line what to do, if there is no way
  */
 export async function decideServerKind({

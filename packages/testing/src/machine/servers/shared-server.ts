@@ -16,8 +16,8 @@ export interface SharedServer<Started extends AsyncDisposable & { readonly url: 
 
 /**
  * Offers one server to all tests of a run. It is started when the first test asks, so a run without such tests pays
- * nothing. Where the start fails, the next test that asks has it tried again. Call it in the test runner's main process,
- * before its workers start: they inherit where to ask.
+ * nothing. Where the start fails, the next test that asks has it tried again. Call it in the test runner's main
+ * process, before its workers start: they inherit where to ask.
  */
 export async function offerSharedServer<Started extends AsyncDisposable & { readonly url: string }>({
   askAtVariable,

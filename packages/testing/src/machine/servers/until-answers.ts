@@ -14,7 +14,10 @@ export interface Greeting {
   readonly explain: () => Promise<string>;
 }
 
-/** Waits until the server on a port of 127.0.0.1 answers a greeting. A port may be open before: Docker's proxy accepts at once. */
+/**
+ * Waits until the server on a port of 127.0.0.1 answers a greeting. A port may be open before: Docker's proxy accepts
+ * at once.
+ */
 export async function untilAnswers(port: number, { name, hello, isReady, explain }: Greeting): Promise<void> {
   const deadline = performance.now() + START_DEADLINE_MS;
   while (!(await answers(port, hello, isReady))) {

@@ -23,7 +23,10 @@ export interface CallableToolsOptions {
   readonly log: Logger;
 }
 
-/** The tools that a caller can call now: those that services announce, those that its process registers, and the two guide tools. */
+/**
+ * The tools that a caller can call now: those that services announce, those that its process registers, and the two
+ * guide tools.
+ */
 export class CallableTools implements AsyncDisposable {
   readonly registry: ToolRegistry = createToolRegistry();
   /** The registry, with what the caller itself may use. */
@@ -77,7 +80,9 @@ export class CallableTools implements AsyncDisposable {
     return executor !== undefined && executor === this.registry.getExecutor(name) ? executor : undefined;
   }
 
-  /** Those that the caller may use on whose behalf a call is made, with the values of arguments that may be shown to it. */
+  /**
+   * Those that the caller may use on whose behalf a call is made, with the values of arguments that may be shown to it.
+   */
   of(caller: string): readonly ToolRegistration[] {
     const { policy, self } = this.#options;
     const usable =

@@ -14,7 +14,10 @@ export interface FindingExecutorOptions {
   readonly station: HeldStation;
 }
 
-/** Finds a call's executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then. It has the layers of the calling side. */
+/**
+ * Finds a call's executor when the call is made, so that a tool that comes or goes meanwhile is judged as it is then.
+ * It has the layers of the calling side.
+ */
 export function findingExecutor({ tools, resumed, station }: FindingExecutorOptions): ToolExecutor {
   /** A call of any kind, which may have to wait before: for its progress to be heard, or for its tool to be found. */
   const prepared: ToolExecutor = {

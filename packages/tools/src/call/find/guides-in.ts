@@ -2,8 +2,8 @@ import { definedBy, type ToolGuide } from "@rockbot/contracts";
 import type { ToolRegistration } from "../../define/tool-registry.ts";
 
 /**
- * A guide as somebody reads it who may use these tools. What others say of themselves is a guide of its own for each, so that every text is of one kind.
- * A service of an earlier release does not say that these are others' words.
+ * A guide as somebody reads it who may use these tools. What others say of themselves is a guide of its own for each,
+ * so that every text is of one kind. A service of an earlier release does not say that these are others' words.
  */
 export function guidesIn(
   { name, summary, document, trust, sections = [] }: ToolGuide,

@@ -22,7 +22,10 @@ const never = (why: string): ToolError =>
     details: { mayHaveRun: false },
   });
 
-/** Why a tool that is not listed cannot be called on behalf of a caller. The caller learns only of tools that it may use. */
+/**
+ * Why a tool that is not listed cannot be called on behalf of a caller. The caller learns only of tools that it may
+ * use.
+ */
 export function notServed(name: string, caller: string, tools: CallableTools): ToolError {
   const { directory } = tools;
   const shown = name.slice(0, 80);
@@ -89,6 +92,9 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   });
 }
 
-/** Whether all is known that a service offers here. The bridge's list lacks the tools that this process has from its first index on. */
+/**
+ * Whether all is known that a service offers here. The bridge's list lacks the tools that this process has from its
+ * first index on.
+ */
 const hasItOff = (service: string, { directory, registry }: CallableTools): boolean =>
   service === MCP_BRIDGE ? registry.get(toolDefinitions.mcpListServices.name) !== undefined : directory.knows(service);

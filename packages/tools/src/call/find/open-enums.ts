@@ -2,9 +2,15 @@ import { isRecord } from "@rockbot/base";
 import type { Decision } from "@rockbot/policy";
 import type { ToolRegistration } from "../../define/tool-registry.ts";
 
-/** What announces values that an argument may have, besides others: a model is told them in words, as an `enum` would keep it from the others. */
+/**
+ * What announces values that an argument may have, besides others: a model is told them in words, as an `enum` would
+ * keep it from the others.
+ */
 const OPEN = "x-open-enum";
-/** What announces the only values that are right now: an `enum`, if a model is shown all of them. The tool says by itself what is wrong with others. */
+/**
+ * What announces the only values that are right now: an `enum`, if a model is shown all of them. The tool says by
+ * itself what is wrong with others.
+ */
 const CLOSED = "x-enum-now";
 /** Values that a model is shown at most. */
 const MAX_VALUES = 100;
@@ -12,8 +18,8 @@ const MAX_VALUES = 100;
 type Rules = Decision["argumentRules"];
 
 /**
- * The tool as a model is shown it: with the values that were announced for arguments, without those that the policy refuses from this caller.
- * The same tool with the same rules is the same object.
+ * The tool as a model is shown it: with the values that were announced for arguments, without those that the policy
+ * refuses from this caller. The same tool with the same rules is the same object.
  */
 export function withOpenEnums(tool: ToolRegistration, rules: Rules = NO_RULES): ToolRegistration {
   if (!tool.parametersSchema.includes(OPEN) && !tool.parametersSchema.includes(CLOSED)) return tool;
@@ -77,7 +83,10 @@ function inWords(values: readonly string[], takesOthers: boolean): string {
   return `There are: ${values.slice(0, MAX_VALUES).join(", ")}${more}.${takesOthers ? " Others are taken, too." : ""}`;
 }
 
-/** Whether no rule says of this argument that it may not be so. What a rule says of others does not count: they are not known yet. */
+/**
+ * Whether no rule says of this argument that it may not be so. What a rule says of others does not count: they are not
+ * known yet.
+ */
 const isTaken = (name: string, value: unknown, rules: Rules): boolean =>
   rules.every(
     ({ validate }) =>

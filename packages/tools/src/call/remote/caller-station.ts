@@ -33,10 +33,12 @@ export const resultTopic = (address: string): string => `tool.result.${address}`
 export const scriptResultTopic = (address: string): string => `script.result.${address}`;
 
 /**
- * Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one, which nobody finds again.
+ * Takes the configured instance's name, or leases one if there are journals. Where that fails it takes a random one,
+ * which nobody finds again.
  *
- * Without either, the first process of an agent has the agent's own name, so that it finds it again after a restart. Every further process is an instance
- * of its own making: with a name for both, each would get the other's answers too, and a third none.
+ * Without either, the first process of an agent has the agent's own name, so that it finds it again after a restart.
+ * Every further process is an instance of its own making: with a name for both, each would get the other's answers too,
+ * and a third none.
  */
 export async function openStation(bus: Bus, options: StationOptions): Promise<Station> {
   const { agent, instance, results, journals, log } = options;

@@ -2,8 +2,8 @@ import type { Bus } from "@rockbot/bus";
 import { openStation, type Station, type StationOptions } from "./caller-station.ts";
 
 /**
- * A caller's station under the name that it has now. A caller that loses its name gets another. Calls that wait at an earlier station have their
- * answers there.
+ * A caller's station under the name that it has now. A caller that loses its name gets another. Calls that wait at an
+ * earlier station have their answers there.
  */
 export interface HeldStation extends AsyncDisposable {
   readonly current: Station;

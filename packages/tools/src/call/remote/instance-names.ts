@@ -2,7 +2,10 @@ import { randomInt } from "node:crypto";
 import { type Bus, SubscriptionTakenError } from "@rockbot/bus";
 import { MAX_INSTANCES, newId } from "@rockbot/contracts";
 
-/** Names for an instance of a user, in the order to try them. Where senders are verified these are those that the broker grants, by lot. Elsewhere it is one that nobody has. */
+/**
+ * Names for an instance of a user, in the order to try them. Where senders are verified these are those that the broker
+ * grants, by lot. Elsewhere it is one that nobody has.
+ */
 export function instanceNames({ traits }: Pick<Bus, "traits">): readonly string[] {
   if (!traits.verifiesSender) return [newId().slice(0, 12)];
   const first = randomInt(MAX_INSTANCES);
@@ -16,7 +19,8 @@ export interface FreeNameOptions<Name, Opened> {
 }
 
 /**
- * Opens what hears by the first name by whose subscription no process hears. A second one would be the successor of the first, and get its answers.
+ * Opens what hears by the first name by whose subscription no process hears. A second one would be the successor of the
+ * first, and get its answers.
  * @returns undefined if all names are taken
  */
 export async function underFreeName<Name, Opened>(

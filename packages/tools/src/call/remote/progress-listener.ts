@@ -48,7 +48,10 @@ export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter 
   }
 
   return {
-    /** Calls `onProgress` with each update of the call, in order, until it is forgotten. Never throws: a call goes on without progress. */
+    /**
+     * Calls `onProgress` with each update of the call, in order, until it is forgotten. Never throws: a call goes on
+     * without progress.
+     */
     async listen(
       { toolCallId, toolName }: Pick<ToolInvokeRequest, "toolCallId" | "toolName">,
       onProgress: (update: ProgressUpdate) => void,
@@ -60,8 +63,8 @@ export function progressListener(bus: Bus, { replyTo, address, isGenuine, meter 
       });
     },
     /**
-     * Resolves once all updates are here that went before the call's answer, at the latest after REST_MS. The answer comes another way and may
-     * overtake updates, and progress may be lost.
+     * Resolves once all updates are here that went before the call's answer, at the latest after REST_MS. The answer
+     * comes another way and may overtake updates, and progress may be lost.
      */
     async heardAll(toolCallId: string, sent: number): Promise<void> {
       const listener = listeners.get(toolCallId);

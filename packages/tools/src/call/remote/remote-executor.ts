@@ -42,14 +42,18 @@ export interface RemoteExecutorOptions {
   readonly source: string;
 }
 
-/** Of the bytes that all headers may have. What is left behind under more may use no tool, as nobody can read what it could. */
+/**
+ * Of the bytes that all headers may have. What is left behind under more may use no tool, as nobody can read what it
+ * could.
+ */
 const MAX_GRANT_BYTES = 12 * 1024;
 const TOO_LONG = "too long";
 
 /** A tool of a service. */
 export interface RemoteTool extends ToolExecutor {
   /**
-   * Sends a request whose answer is waited for already, at the address of a caller's station. Resolves once the bus has it.
+   * Sends a request whose answer is waited for already, at the address of a caller's station. Resolves once the bus has
+   * it.
    * @throws {ToolError} if nobody serves the tool @throws what Bus.publish throws
    */
   send(
@@ -60,8 +64,8 @@ export interface RemoteTool extends ToolExecutor {
 }
 
 /**
- * Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives up. Ends by the deadline,
- * and when it is aborted, also if the bus and the service are gone.
+ * Runs a tool that is served on the bus: publishes the call, waits for the answer, and cancels the call when it gives
+ * up. Ends by the deadline, and when it is aborted, also if the bus and the service are gone.
  */
 export function remoteExecutor(tool: FoundTool, options: RemoteExecutorOptions): RemoteTool {
   return new RemoteExecutor(tool, options);
@@ -166,7 +170,10 @@ class RemoteExecutor implements RemoteTool {
     bus.publish(message).catch(() => {}); // the deadline ends the call anyway
   }
 
-  /** Resolves once an instance is known to serve the tool. Undefined if that is known already. @throws {ToolError} if none does, or the time is over */
+  /**
+   * Resolves once an instance is known to serve the tool. Undefined if that is known already.
+   * @throws {ToolError} if none does, or the time is over
+   */
   #served({ signal, deadline }: ToolContext): Promise<void> | undefined {
     const { bus, directory } = this.#options;
     const tool = this.#tool;

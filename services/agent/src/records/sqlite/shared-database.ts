@@ -4,7 +4,10 @@ import { inTransaction, unavailable } from "@rockbot/records/sqlite";
 
 export type Row = Readonly<Record<string, SQLOutputValue>>;
 
-/** One connection for several tables: one change after the other, as a connection has one transaction. Its errors are StoreUnavailableError. */
+/**
+ * One connection for several tables: one change after the other, as a connection has one transaction. Its errors are
+ * StoreUnavailableError.
+ */
 export class SharedDatabase implements AsyncDisposable {
   readonly where: string;
   readonly #db: DatabaseSync;

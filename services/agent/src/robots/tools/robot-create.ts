@@ -5,7 +5,10 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import type { RobotDesk } from "../robot-desk.ts";
 import { draftOf, savedResult } from "../save-robot.ts";
 
-/** `robot_create`: makes a robot of the caller's. Its id follows from the call, so that a call that is run again makes no second one. */
+/**
+ * `robot_create`: makes a robot of the caller's. Its id follows from the call, so that a call that is run again makes
+ * no second one.
+ */
 export function robotCreate(desk: RobotDesk, definition = tools.robotCreate): Tool {
   const { robots, maxRobotsPerCaller, now } = desk;
   return defineTool(

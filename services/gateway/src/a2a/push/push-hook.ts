@@ -4,7 +4,10 @@ import type { PushHook, StoredTask } from "../store/task-store.ts";
 const MAX_URL = 2_048;
 const MAX_SECRET = 4_096;
 
-/** All faults of what a client asks for, in words; undefined if there is none. Whether the address may be reached shows as it is connected to. */
+/**
+ * All faults of what a client asks for, in words; undefined if there is none. Whether the address may be reached shows
+ * as it is connected to.
+ */
 export function hookFault({ id, url, token, authentication }: TaskPushNotificationConfig): string | undefined {
   const parsed = url.length > MAX_URL ? null : URL.parse(url);
   const faults = [

@@ -17,7 +17,8 @@ const WAIT = { baseMs: 250, maxMs: 10_000, leastPart: 0.5 } as const;
 const forms = { "1.0": new V1PushNotificationSerializer(), "0.3": new V03PushNotificationSerializer() };
 
 /**
- * Sends one step of a task, MAX_ATTEMPTS times at most. An address that may not be reached, and a status that says that the request itself is wrong, are tried once.
+ * Sends one step of a task, MAX_ATTEMPTS times at most. An address that may not be reached, and a status that says that
+ * the request itself is wrong, are tried once.
  * @returns why it did not arrive, in words; undefined if it did
  */
 export async function sendNews(fetch: PublicFetch, { hook, response, signal }: News): Promise<string | undefined> {

@@ -144,7 +144,10 @@ test.each(ways)(
   },
 );
 
-/** Gateways on one bus with one store of tasks, and an agent that waits between its two calls, or does what the script says. */
+/**
+ * Gateways on one bus with one store of tasks, and an agent that waits between its two calls, or does what the script
+ * says.
+ */
 async function startSystemOfMany(receiverAddress: string, script?: Parameters<typeof serveTestAgent>[1]) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());

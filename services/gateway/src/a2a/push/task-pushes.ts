@@ -38,9 +38,11 @@ const RENEW_MS = HOOK_LEASE_MS / 5;
 const MAX_ANSWER_BYTES = 65_536;
 
 /**
- * Sends news of tasks to the addresses that clients name: each step in order, then the answer, then the end. The queue of a hook is the session's log, and how
- * far it was told is in the store, so a process that takes up a hook goes on there. Of several gateways one sends, which has the hook's lease. A step may be sent
- * twice if a process dies before it notes what was sent. A step that is refused, or was tried in vain, is given up; then only a question and the end are tried.
+ * Sends news of tasks to the addresses that clients name: each step in order, then the answer, then the end. The queue
+ * of a hook is the session's log, and how far it was told is in the store, so a process that takes up a hook goes on
+ * there. Of several gateways one sends, which has the hook's lease. A step may be sent twice if a process dies before
+ * it notes what was sent. A step that is refused, or was tried in vain, is given up; then only a question and the end
+ * are tried.
  */
 export class TaskPushes implements AsyncDisposable {
   readonly #options: TaskPushesOptions;
@@ -151,7 +153,8 @@ export class TaskPushes implements AsyncDisposable {
       for (const hook of left) {
         if (known) paused.set(keyOf(hook), waitsIn);
         if (this.#stop.signal.aborted || this.#telling.size >= MAX_HOOKS.ofAll) return;
-        // Again, as it may have been started since the store was read. Of a task that waits there is no news behind its question.
+        // Again, as it may have been started since the store was read. Of a task that waits there is no news behind its
+        // question.
         if (task === undefined || this.#telling.has(keyOf(hook))) continue;
         if (isPaused(task, hook)) paused.set(keyOf(hook), task.turnId);
         else this.#start(hook);

@@ -17,7 +17,10 @@ import {
 export interface MemoryTaskStoreOptions {
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
-  /** Of all callers together, in characters of their texts. Those of the caller with the most give way. @default 128 Mi */
+  /**
+   * Of all callers together, in characters of their texts. Those of the caller with the most give way.
+   * @default 128 Mi
+   */
   readonly maxCharacters?: number | undefined;
 }
 
@@ -89,7 +92,10 @@ export function createMemoryTaskStore({
   };
 }
 
-/** Which of the tasks give way: of those that have ended the caller's beyond MAX_TASKS, then those of who has most. The caller is full if that is not enough. */
+/**
+ * Which of the tasks give way: of those that have ended the caller's beyond MAX_TASKS, then those of who has most. The
+ * caller is full if that is not enough.
+ */
 function roomFor(
   tasks: readonly StoredTask[],
   by: string,

@@ -61,20 +61,26 @@ export interface PushHook {
 }
 
 export interface StoredHook extends PushHook {
-  /** The place of the last news that was sent, or given up: 0 at first, Infinity behind the end. See `stepPlace` and `pausePlace`. */
+  /**
+   * The place of the last news that was sent, or given up: 0 at first, Infinity behind the end. See `stepPlace` and
+   * `pausePlace`.
+   */
   readonly told: number;
 }
 
 /**
- * Keeps tasks of A2A clients where a restarted process finds them: of each caller the newest MAX_TASKS, and so many bytes, for KEPT_MS after their last change.
- * Those that have ended give way, the oldest first; one that is at work or waits for input stays. Operations reject with StoreUnavailableError if the store does not answer.
+ * Keeps tasks of A2A clients where a restarted process finds them: of each caller the newest MAX_TASKS, and so many
+ * bytes, for KEPT_MS after their last change. Those that have ended give way, the oldest first; one that is at work or
+ * waits for input stays. Operations reject with StoreUnavailableError if the store does not answer.
  */
 export interface TaskStore extends AsyncDisposable {
   /**
-   * Writes the task if the store has it as it was before, or does not have it. So of two that change a task at once, one does.
+   * Writes the task if the store has it as it was before, or does not have it. So of two that change a task at once,
+   * one does.
    * @param before undefined of a task that is new
    * @returns whether it was written
-   * @throws {StoreFullError} if the task is to be at work, and the caller's other tasks that have not ended leave no room
+   * @throws {StoreFullError} if the task is to be at work, and the caller's other tasks that have not ended leave no
+   * room
    */
   write(task: StoredTask, before: TaskNote | undefined): Promise<boolean>;
   /** A task of that caller. */
@@ -89,7 +95,10 @@ export interface TaskStore extends AsyncDisposable {
   writeHook(hook: PushHook): Promise<void>;
   /** Nothing is told by a hook that is not there. */
   tell(hook: PushHook, told: number): Promise<void>;
-  /** Takes the right to send news by the hook, or keeps it, for HOOK_LEASE_MS. @returns whether no other holder has it */
+  /**
+   * Takes the right to send news by the hook, or keeps it, for HOOK_LEASE_MS.
+   * @returns whether no other holder has it
+   */
   holdHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<boolean>;
   /** Gives it back, if the holder has it. */
   releaseHook(hook: Pick<PushHook, "taskId" | "id">, holder: string): Promise<void>;

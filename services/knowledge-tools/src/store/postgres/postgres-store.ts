@@ -27,7 +27,9 @@ const MANY = 1_000;
 const PAGE = 200;
 /** Its number is of no meaning. */
 const MIGRATION_LOCK = 7_206_113;
-/** The planner takes reading words for as cheap as reading numbers, and would go through all items where an index tells. */
+/**
+ * The planner takes reading words for as cheap as reading numbers, and would go through all items where an index tells.
+ */
 const PLANNER = "-c enable_seqscan=off -c jit=off";
 const WEIGHTS = "{0.1, 0.1, 0.1, 1.0}";
 
@@ -138,10 +140,16 @@ class PostgresStore implements KnowledgeStore {
   }
 }
 
-/** How many of the newest items are looked through first, and then, before all others. Most questions of common words end there. */
+/**
+ * How many of the newest items are looked through first, and then, before all others. Most questions of common words
+ * end there.
+ */
 const WINDOWS = [8 * MAX_RANKED, 64 * MAX_RANKED];
 
-/** Numbers of items, newest first, by one window after the other. $2 is the newest number of all: as a value, the planner counts with it. */
+/**
+ * Numbers of items, newest first, by one window after the other. $2 is the newest number of all: as a value, the
+ * planner counts with it.
+ */
 function newestFirst(conditions: readonly string[]): string {
   const since = WINDOWS.map((items) => `seq > $2::bigint - ${items}`);
   const before = WINDOWS.map((items) => `seq <= $2::bigint - ${items}`);

@@ -4,7 +4,10 @@ import { termsOf } from "../../text/terms.ts";
 const MAX_POSITION = 16_383;
 const MAX_PLACES = 255;
 
-/** The terms of an item as the text of a `tsvector`: they are ours, so no configuration of the database changes them. A title's have the weight A. */
+/**
+ * The terms of an item as the text of a `tsvector`: they are ours, so no configuration of the database changes them. A
+ * title's have the weight A.
+ */
 export function vectorOf({ title, body }: { readonly title: string; readonly body: string }): string {
   const places = new Map<string, string[]>();
   let position = 0;

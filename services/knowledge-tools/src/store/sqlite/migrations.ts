@@ -1,8 +1,8 @@
 /**
  * What makes each version of the database of the one before. A step that was released never changes.
  *
- * `item_words` holds no texts but the terms of items: its tokens are ours, written in letters that its tokenizer leaves as they are.
- * `words_of` and `facets_of` are functions of the store, which make them.
+ * `item_words` holds no texts but the terms of items: its tokens are ours, written in letters that its tokenizer leaves
+ * as they are. `words_of` and `facets_of` are functions of the store, which make them.
  */
 export const migrations: readonly string[] = [
   `

@@ -230,8 +230,8 @@ class SqliteStore implements KnowledgeStore {
   }
 
   /**
-   * The scores of items, the best is the least. All are ranked at once and by words alone, as BM25 counts the frequency of each word anew for each question, and
-   * would count that of each facet.
+   * The scores of items, the best is the least. All are ranked at once and by words alone, as BM25 counts the frequency
+   * of each word anew for each question, and would count that of each facet.
    */
   #ranked(terms: readonly string[], found: readonly number[]): { readonly seq: number; readonly score: number }[] {
     if (found.length === 0) return [];
@@ -275,8 +275,8 @@ function wordsExpression(terms: readonly string[], atLeast: number): string {
 
 const wordTokens = (text: string): string => termsOf(text).map(tokenOf).join(" ");
 /**
- * In quotes, so that no term is a word of the query language. A term that may be a facet's token is looked for in texts alone. The others are looked for
- * in all columns, as this takes a fifth less time.
+ * In quotes, so that no term is a word of the query language. A term that may be a facet's token is looked for in texts
+ * alone. The others are looked for in all columns, as this takes a fifth less time.
  */
 const termToken = (term: string): string => `${FACET_TOKEN.test(term) ? "{title body} : " : ""}"${tokenOf(term)}"`;
 const facetToken = (facet: string): string => `f${Buffer.from(facet).toString("hex")}`;

@@ -1,8 +1,9 @@
 import { CLOCK_SLACK_MS, MAX_TASKS, USAGE_KEPT_MS } from "../schedule-store.ts";
 
-// A task is a field of the hash `tasks`: its version of 32 characters, then its JSON. `due` has the keys by the time at which there is something to do, `running` the
-// replica of each task that has a fire out, `replicas` until when each replica counts as alive, `of:{caller}` the
-// keys of a caller's tasks, and `over` those of tasks that are there for their answers alone, by when they are forgotten.
+// A task is a field of the hash `tasks`: its version of 32 characters, then its JSON. `due` has the keys by the time at
+// which there is something to do, `running` the replica of each task that has a fire out, `replicas` until when each
+// replica counts as alive, `of:{caller}` the keys of a caller's tasks, and `over` those of tasks that are there for
+// their answers alone, by when they are forgotten.
 
 /** The number of the argument with the clock; without one Redis's own. */
 const clock = (argument: number): string => `
@@ -14,9 +15,10 @@ end`;
 
 export const commands = {
   /**
-   * KEYS: tasks, due, running, of:caller, spent:day:caller, over. ARGV: key, version or "", version and JSON or "", when it wakes or "", replica or "",
-   * tasks of the caller at most or "", fires, tokens, fires at most or "", tokens at most or "", bytes of the caller's tasks at most,
-   * when a task that is over is forgotten or "", what the keys `of:` begin with.
+   * KEYS: tasks, due, running, of:caller, spent:day:caller, over. ARGV: key, version or "", version and JSON or "",
+   * when it wakes or "", replica or "", tasks of the caller at most or "", fires, tokens, fires at most or "", tokens
+   * at most or "", bytes of the caller's tasks at most, when a task that is over is forgotten or "", what the keys
+   * `of:` begin with.
    */
   changeTask: {
     numberOfKeys: 6,
@@ -65,7 +67,10 @@ if ARGV[12] == '' then redis.call('ZREM', KEYS[6], ARGV[1]) else redis.call('ZAD
 if ARGV[5] == '' then redis.call('HDEL', KEYS[3], ARGV[1]) else redis.call('HSET', KEYS[3], ARGV[1], ARGV[5]) end
 return 'written'`,
   },
-  /** KEYS: tasks, due, running, replicas. ARGV: clock or "", replica, aliveMs, limit. Answers with now, the next time or "", the count of due tasks, these, and the orphans. */
+  /**
+   * KEYS: tasks, due, running, replicas. ARGV: clock or "", replica, aliveMs, limit. Answers with now, the next time or
+   * "", the count of due tasks, these, and the orphans.
+   */
   lookForWork: {
     numberOfKeys: 4,
     lua: `${clock(1)}

@@ -25,13 +25,16 @@ import { commands } from "./commands.ts";
 
 /** How a store in Redis is connected. */
 export interface RedisScheduleStoreOptions extends RedisStoreOptions {
-  /** In Unix milliseconds, instead of Redis's clock. @default Redis's, so that the clocks of the replicas are compared with nothing */
+  /**
+   * In Unix milliseconds, instead of Redis's clock.
+   * @default Redis's, so that the clocks of the replicas are compared with nothing
+   */
   readonly clock?: (() => number) | undefined;
 }
 
 /**
- * Tasks in Redis, shared by all replicas that use it. They have no time to live: in a Redis that throws keys away when it is full, or forgets them
- * at a restart, they are lost.
+ * Tasks in Redis, shared by all replicas that use it. They have no time to live: in a Redis that throws keys away when
+ * it is full, or forgets them at a restart, they are lost.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights

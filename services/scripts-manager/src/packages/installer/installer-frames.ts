@@ -3,11 +3,11 @@ import type { Readable } from "node:stream";
 /**
  * What the installer in a sandbox (`installer.py`) and the process outside say to each other, a line of JSON each.
  *
- * **In**: first an `InstallRequest`, then what its connections receive: `{"connection":N,"data":BASE64}`, or without data their end. The end
- * of the stream ends the installer.
+ * **In**: first an `InstallRequest`, then what its connections receive: `{"connection":N,"data":BASE64}`, or without
+ * data their end. The end of the stream ends the installer.
  *
- * **Out**: `ready`; `opened`, `sent` and `closed` for what pip sends to its proxy, at any time; then either `failed` with pip's last words, or
- * `resolved`, each `file` in pieces, and `installed`.
+ * **Out**: `ready`; `opened`, `sent` and `closed` for what pip sends to its proxy, at any time; then either `failed`
+ * with pip's last words, or `resolved`, each `file` in pieces, and `installed`.
  */
 export type InstallerFrame =
   | { readonly frame: "ready"; readonly python: string }
@@ -55,7 +55,10 @@ export interface InstallRequest {
 /** More than a piece of a file in base64, and less than anybody's memory. */
 const MAX_LINE_BYTES = 256 * 1024;
 
-/** The frames of an installer, one by one. @throws {Error} if what comes is no frame: whoever sends it is not believed any more */
+/**
+ * The frames of an installer, one by one.
+ * @throws {Error} if what comes is no frame: whoever sends it is not believed any more
+ */
 export async function* readInstallerFrames(output: Readable): AsyncGenerator<InstallerFrame> {
   let begun = "";
   for await (const chunk of output.setEncoding("utf8") as AsyncIterable<string>) {

@@ -6,19 +6,26 @@ import { type FilePiece, type InstallRequest, type Resolution, readInstallerFram
 export interface RunInstallerOptions {
   readonly request: InstallRequest;
   readonly gate: HostGate;
-  /** Called once it is known what will be installed. Without a taker, nothing is sent. It throws if this must not be. */
+  /**
+   * Called once it is known what will be installed. Without a taker, nothing is sent. It throws if this must not be.
+   */
   readonly onResolved: (resolution: Resolution) => Promise<((piece: FilePiece) => Promise<void>) | undefined>;
   readonly signal: AbortSignal;
 }
 
-/** What became of it: all files have been taken, nobody took them, pip has failed with some words, or its sandbox has ended. */
+/**
+ * What became of it: all files have been taken, nobody took them, pip has failed with some words, or its sandbox has
+ * ended.
+ */
 export type InstallerEnd =
   | { readonly kind: "installed" | "not_taken" | "gone" }
   | { readonly kind: "failed"; readonly words: string };
 
 /**
- * Has the installer in a sandbox install, with the gate as its only way to anywhere, and hands on what it has installed.
- * @throws what `onResolved` and its taker throw; {Error} if the installer does not keep to `installer-frames.ts`; the signal's reason
+ * Has the installer in a sandbox install, with the gate as its only way to anywhere, and hands on what it has
+ * installed.
+ * @throws what `onResolved` and its taker throw; {Error} if the installer does not keep to `installer-frames.ts`; the
+ * signal's reason
  */
 export async function runInstaller(
   sandbox: Sandbox,

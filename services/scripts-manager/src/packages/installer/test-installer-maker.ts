@@ -7,7 +7,10 @@ import { ToolError } from "@rockbot/contracts";
 import type { SandboxMaker } from "@rockbot/sandbox";
 import { installerCommand } from "./installer-command.ts";
 
-/** The machine's own Python, if it has pip: what these tests install is theirs. By its own path: a manager of versions before it costs as much as its start. */
+/**
+ * The machine's own Python, if it has pip: what these tests install is theirs. By its own path: a manager of versions
+ * before it costs as much as its start.
+ */
 export const pythonWithPip = withPip("python3") ?? withPip("/usr/bin/python3");
 
 function withPip(python: string): string | undefined {
