@@ -95,10 +95,6 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
       /steps\/1\/fallback: stands as it is/,
     ],
     [
-      [wisp([{ id: "a", mode: "Llm", prompt: "{{steps.b.result}}" }])],
-      /steps\/0: {{steps\.b\.result}}: "b" is no step before this one/,
-    ],
-    [
       [wisp([{ id: "a", ask: "What?", arguments: {} }])],
       /steps\/0\/arguments: are of a tool\. A question has references in ask/,
     ],
@@ -181,8 +177,8 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
       /fallback: is of no use, as a failure stops the pipeline\. Add on_error: "continue"/,
     ],
     [
-      [wisp([{ ...find, params: {} }])],
-      /steps\/0\/params: is of the form in which each step has a mode\. Without one, give arguments/,
+      [wisp([{ ...find, mode: "Direct", params: {} }])],
+      /steps\/0: unknown property "mode": known: id, tool, arguments/,
     ],
   ];
   for (const [definitions, words] of table)
@@ -235,62 +231,4 @@ test("the bounds hold to the last: pipelines, steps, items, and calls of all tog
   ]);
   expect(faults([wisp([find, each(100), each(99), each(56)])])).toEqual([]);
   expect(faults([wisp([find, each(100), each(99), each(57)])])).toHaveLength(1);
-});
-
-test("the form of the original is read, and what is wrong with it is said in its words", () => {
-  const direct = { id: "a", mode: "Direct", gateway: "Web", tool: "web_search", params: { query: "x" } };
-  const llm = { id: "b", mode: "Llm", prompt: "Sum up {{steps.a.result}}" };
-  expect(one(direct, llm)).toEqual([]);
-  const [definition] = read([
-    wisp([
-      direct,
-      { ...llm, input_from: "a", output_to: "sum" },
-      { ...direct, id: "c", gateway: "Mcp", server: "files", tool: "read" },
-    ]),
-  ]);
-  expect(
-    definition?.steps.map(({ id, work, after }) => [id, work.kind === "call" ? work.tool : work.prompt, after]),
-  ).toEqual([
-    ["a", "web_search", []],
-    ["b", "Sum up {{/steps/a/text}}", ["a"]],
-    ["b.output", "save_to_working_memory", ["b"]],
-    ["c", "files__read", ["b.output"]],
-  ]);
-  const table: readonly (readonly [steps: readonly object[], words: RegExp])[] = [
-    [[{ ...direct, gateway: undefined }], /gateway: is missing: a Direct step has one of Mcp, A2A, Script and Web/],
-    [[{ ...direct, tool: "web_open" }], /tool: "web_open" is none of the gateway Web\. It has: web_search, web_browse/],
-    [
-      [{ ...direct, gateway: "Mcp", tool: undefined }],
-      /server: is missing: a step of the gateway Mcp needs server and tool/,
-    ],
-    [
-      [{ id: "a", mode: "Direct", gateway: "A2A", agent: "x", message: "y" }],
-      /tool: there is no tool "invoke_agent" for you/,
-    ],
-    [[{ id: "b", mode: "Llm" }], /prompt: is missing: say what the model is to do/],
-    [[llm, direct], /"a" is no step before this one/],
-    [[direct, { ...llm, prompt: "{{steps.a.output_to}}" }], /the step "a" has no output_to/],
-    [[direct, { ...llm, prompt: "{{input}}" }], /\{\{input\}\}: the step has no input_from/],
-    [[direct, { ...llm, prompt: "{{whatever}}" }], /\{\{whatever\}\} is no reference/],
-    [[direct, { id: "c", ask: "x" }], /steps\/1\/mode: is missing, and other steps have it/],
-    [[{ ...direct, arguments: {} }], /arguments: is of the other form, in which no step has a mode/],
-    [
-      [{ ...direct, on_failure: { action: "skip_to" } }],
-      /on_failure\/skip_to: is missing: name the step behind this one/,
-    ],
-    [
-      [direct, { ...llm, on_failure: { action: "skip_to", skip_to: "a" } }],
-      /skip_to: "a" is no step behind this one\. There is none/,
-    ],
-    [
-      [{ ...direct, on_failure: { action: "skip_to", skip_to: "bb" } }, llm],
-      /"bb" is no step behind this one\. There are: b/,
-    ],
-    [[direct, { ...llm, input_from: "{{steps.z.result}}" }], /input_from: "z" is no step before this one/],
-    [[{ ...direct, output_to: "x{{steps.a.result}}" }], /output_to: is a key of working memory as it stands/],
-  ];
-  for (const [steps, words] of table)
-    expect(faults([wisp(JSON.parse(JSON.stringify(steps)) as object[])]).join("\n"), JSON.stringify(steps)).toMatch(
-      words,
-    );
 });

@@ -1,12 +1,10 @@
 import type { WispDefinition } from "@rockbot/contracts";
 import type { TurnTool } from "../calls/turn-tools.ts";
-import { fromOriginal } from "./original-form.ts";
 import { referenceFaults } from "./reference-faults.ts";
 import { stepFaults, toolListFaults } from "./step-faults.ts";
 import { inOrder } from "./step-order.ts";
 import { referencesIn } from "./template.ts";
 import type { Wisp, WispStep } from "./wisp.ts";
-import type { ReadSteps, WrittenStep } from "./written-step.ts";
 
 export interface ReadWispOptions {
   /** Those that the session may use now. */
@@ -27,34 +25,19 @@ export interface ReadWisp {
   readonly calls: number;
 }
 
-/** Of the form with a mode, and what there is for it in ours. */
-const OF_ORIGINAL = {
-  gateway: "name the tool itself in tool",
-  server: "name the tool itself in tool",
-  params: "give arguments",
-  prompt: "give ask",
-  agent: "give arguments",
-  skill: "give arguments",
-  message: "give arguments",
-  input_from: "refer to the step, as in {{/steps/ID/text}}",
-  output_to: "make a step of save_to_working_memory",
-  on_failure: "give on_error",
-} as const;
-
-/** Reads a pipeline of either form, and checks it as far as that is possible before it runs. */
+/** Reads a pipeline, and checks it as far as that is possible before it runs. */
 export function readWisp(
   { description, steps: written, tools: allowed, result }: WispDefinition,
   { tools, refusal, place, input }: ReadWispOptions,
 ): ReadWisp {
   const at = `${place}/steps`;
-  const isOriginal = written.some(({ mode }) => mode !== undefined);
   const toolNames = tools.map(({ tool }) => tool.name);
-  const { steps, faults } = isOriginal ? fromOriginal(written, { place: at, toolNames }) : fromOurs(written, at);
+  const { steps, faults } = readSteps(written, at);
   const all = [
     ...doubles(written, at),
     ...faults,
     ...toolListFaults(allowed, { toolNames, place: `${place}/tools` }),
-    ...steps.flatMap((step) => stepFaults(step, { tools, refusal, allowed: isOriginal ? undefined : allowed })),
+    ...steps.flatMap((step) => stepFaults(step, { tools, refusal, allowed })),
     ...referenceFaults(steps, { result, place, tools, input }),
     ...inOrder(steps).faults,
   ];
@@ -65,14 +48,17 @@ export function readWisp(
   };
 }
 
-function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
+/** A step as a model has written it. */
+type WrittenStep = WispDefinition["steps"][number];
+
+function readSteps(
+  written: readonly WrittenStep[],
+  place: string,
+): { readonly steps: readonly WispStep[]; readonly faults: readonly string[] } {
   const faults: string[] = [];
   const steps = written.flatMap((step, index): WispStep[] => {
     const at = `${place}/${index}`;
     const fault = (field: string, why: string): void => void faults.push(`${at}/${field}: ${why}`);
-    for (const [field, help] of Object.entries(OF_ORIGINAL))
-      if (step[field as keyof typeof OF_ORIGINAL] !== undefined)
-        fault(field, `is of the form in which each step has a mode. Without one, ${help}`);
     const {
       id,
       tool,
@@ -98,7 +84,7 @@ function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
       if (tool === undefined) return [];
     }
     const work: WispStep["work"] =
-      tool === undefined ? { kind: "ask", prompt: ask ?? "", inputs: [] } : { kind: "call", tool, arguments: args };
+      tool === undefined ? { kind: "ask", prompt: ask ?? "" } : { kind: "call", tool, arguments: args };
     return [
       {
         id,
@@ -108,7 +94,6 @@ function fromOurs(written: readonly WrittenStep[], place: string): ReadSteps {
         forEach,
         when,
         onError,
-        unlessFailed: [],
         ...(fallback === undefined ? {} : { fallback }),
       },
     ];

@@ -28,7 +28,7 @@ export function referenceFaults(
   steps: readonly WispStep[],
   { result, place, tools, input }: ReferenceFaultsOptions,
 ): readonly string[] {
-  const ids = steps.filter(({ isHidden }) => !isHidden).map(({ id }) => id);
+  const ids = steps.map(({ id }) => id);
   const byId = new Map(steps.map((step) => [step.id, step]));
   const unknown = (id: string): string => `there is no step "${id}". ${namesHelp(id, ids)}`;
   const faultOf = (reference: Reference, { self, hasItem }: Placed): string | undefined => {

@@ -100,9 +100,9 @@ async function keepOutputs(
   const options = { category: "wisp", isUntrusted };
   try {
     for (const { id, wisp, end } of runs) {
-      const entries = wisp.steps.flatMap(({ id: step, isHidden }) => {
+      const entries = wisp.steps.flatMap(({ id: step }) => {
         const text = end.steps.get(step)?.value?.text;
-        return isHidden || text === undefined ? [] : [{ key: outputKey(id, step), value: text.toWellFormed() }];
+        return text === undefined ? [] : [{ key: outputKey(id, step), value: text.toWellFormed() }];
       });
       const origin = end.origin === undefined ? {} : { origin: end.origin.slice(0, MAX_ORIGIN) };
       if (entries.length > 0)

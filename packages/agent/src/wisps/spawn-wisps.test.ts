@@ -569,51 +569,6 @@ test("what steps gave lies in working memory, marked if strangers had a part in 
   expect(run.outputs).toEqual(['{"x":1}', "A page."]);
 });
 
-test("a pipeline in the form of the original runs in order, adds earlier results to questions, saves outputs, and jumps on failure", async () => {
-  const { seen, tool } = echo("web_search");
-  const search = (id: string, query: string, more: object = {}) => ({
-    id,
-    mode: "Direct",
-    gateway: "Web",
-    tool: "web_search",
-    params: { query },
-    ...more,
-  });
-  const run = await spawn(
-    {
-      description: "as the original",
-      steps: [
-        search("a", "first", { output_to: "found" }),
-        {
-          id: "bad",
-          mode: "Direct",
-          gateway: "Web",
-          tool: "web_browse",
-          params: { url: "x" },
-          on_failure: { action: "skip_to", skip_to: "sum" },
-        },
-        search("over", "{{steps.bad.result}}"),
-        { id: "sum", mode: "Llm", prompt: "Sum up." },
-        search("last", "{{steps.sum.result}} in {{steps.a.output_to}}"),
-        search("of", "<{{input}}>", { input_from: "found" }),
-      ],
-    },
-    {
-      tools: [
-        tool,
-        testTool("web_browse", async () => Promise.reject(new ToolError("unavailable", "The page is away."))),
-      ],
-      answers: [said("a sum")],
-    },
-  );
-  expect(statesOf(run)).toEqual(["a ok", "bad failed", "over skipped", "sum ok", "last ok", "of ok"]);
-  expect(seen).toEqual([{ query: "first" }, { query: "a sum in found" }, { query: '<{"query":"first"}>' }]);
-  expect(run.questions).toEqual(['Sum up.\n\n## Result of the step a\n\n{"query":"first"}']);
-  expect(run.text).toMatch(
-    /"as the original" \[in part\] \(\d+ms\)\n {2}Step "bad" failed: unavailable: .*\n {2}Step "over" skipped: the step "bad" failed\n {2}Output: \{"query":"<\{/,
-  );
-});
-
 test("a batch can have wisps, and a wisp has neither wisps nor batches", async () => {
   const { seen, tool } = echo();
   const inner = { definitions: [wisp([{ id: "a", tool: "echo" }])] };

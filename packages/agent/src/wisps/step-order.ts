@@ -5,14 +5,10 @@ import type { WispStep } from "./wisp.ts";
 export function waitsFor({ work, after, forEach, when }: WispStep): readonly string[] {
   const templates = [work.kind === "call" ? work.arguments : work.prompt, forEach?.items, when?.value, when?.to];
   const referred = templates.flatMap((template) => referencesIn(template)).flatMap(({ step }) => step ?? []);
-  const inputs = work.kind === "ask" ? work.inputs.map(({ step }) => step) : [];
-  return [...new Set([...after, ...referred, ...inputs])];
+  return [...new Set([...after, ...referred])];
 }
 
-/**
- * Puts each step behind those that it waits for, and names the circles that there are. Steps that nobody has written
- * are waited for by nobody.
- */
+/** Puts each step behind those that it waits for, and names the circles that there are. */
 export function inOrder(steps: readonly WispStep[]): {
   readonly steps: readonly WispStep[];
   readonly faults: readonly string[];

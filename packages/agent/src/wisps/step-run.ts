@@ -61,7 +61,7 @@ export class StepRun {
 
   /** @throws what says that the call is over */
   async run(): Promise<StepEnd> {
-    const { step, ends, taint, isOver } = this.#options;
+    const { step, taint, isOver } = this.#options;
     const without = (state: "skipped" | "not_run", error?: string): StepEnd => ({
       state,
       error,
@@ -69,8 +69,6 @@ export class StepRun {
       ...taint,
     });
     if (isOver()) return without("not_run");
-    const failed = step.unlessFailed.find((id) => ends.get(id)?.state === "failed");
-    if (failed !== undefined) return without("skipped", `the step "${failed}" failed`);
     try {
       if (!this.#conditionHolds()) return without("skipped", "its condition does not hold");
       const lacking = this.#lacking();
@@ -202,8 +200,8 @@ export class StepRun {
     return { ok: true, text: content, data: structured ?? dataIn(content), isUntrusted, isApproved, origin };
   }
 
-  async #ask({ prompt, inputs }: WispQuestion, id: string, values: StepValues): Promise<Done> {
-    const { calls, context, taint, ends, model, untrustedFrom } = this.#options;
+  async #ask({ prompt }: WispQuestion, id: string, values: StepValues): Promise<Done> {
+    const { calls, context, taint, model, untrustedFrom } = this.#options;
     const spend = counter("the question");
     const part = (text: string, from: Taint): PromptPart => {
       spend(text.length);
@@ -213,16 +211,8 @@ export class StepRun {
     const parts = readText(prompt).parts.map((piece) =>
       typeof piece === "string" ? part(piece, own) : part(asText(values.of(piece)), taint),
     );
-    const below = inputs.flatMap(({ step, maxChars }) => {
-      const end = ends.get(step);
-      if (end?.value === undefined) return [];
-      const { text } = end.value;
-      const left = text.length - maxChars;
-      const shown = left <= 0 ? text : `${text.slice(0, maxChars)}\n[${left} characters left out]`;
-      return [part(`\n\n## Result of the step ${step}\n\n`, trusted), part(shown, end)];
-    });
     try {
-      const text = await calls.ask({ id, parts: [...parts, ...below], model }, context);
+      const text = await calls.ask({ id, parts, model }, context);
       return { ok: true, text, data: dataIn(text), ...taintOf([own, taint]) };
     } catch (error) {
       if (!(error instanceof ToolError) || context.signal.aborted) throw error;
@@ -233,7 +223,6 @@ export class StepRun {
 }
 
 const MAX_ERROR = 2_000;
-const trusted: Taint = { isUntrusted: false };
 
 /** Counts what comes together. It throws once that is too much, and before it is put together. */
 function counter(what = "a value"): (chars: number) => void {

@@ -62,7 +62,7 @@ function lineOf({ id, wisp, end, ms }: RunWisp, isKept: boolean): string {
   const head = `- \`${id}\`: "${wisp.description.slice(0, MAX_DESCRIPTION)}" ${state} (${Math.round(ms)}ms)${ok ? "" : ` ${category}: ${error}`}`;
   const notes = wisp.steps.flatMap((step) => {
     const { state, error: why } = end.steps.get(step.id) ?? {};
-    return state === "skipped" && !step.isHidden ? [`  Step "${step.id}" skipped: ${why}`] : partsOfStep(step, end);
+    return state === "skipped" ? [`  Step "${step.id}" skipped: ${why}`] : partsOfStep(step, end);
   });
   return [
     head,
@@ -82,7 +82,7 @@ export function failureText({ id, wisp, end }: RunWisp, { isKept }: { readonly i
 }
 
 function doneBefore({ id, wisp, end }: Omit<RunWisp, "ms">, isKept: boolean): readonly string[] {
-  const done = wisp.steps.filter((step) => end.steps.get(step.id)?.value !== undefined && !step.isHidden);
+  const done = wisp.steps.filter((step) => end.steps.get(step.id)?.value !== undefined);
   return done.length === 0 || !isKept
     ? []
     : [`  Done before: ${done.map((step) => `${step.id} (${outputKey(id, step.id)})`).join(", ")}`];
@@ -94,27 +94,23 @@ function shown(
   { id, wisp, isKept }: Pick<RunWisp, "id" | "wisp"> & { readonly isKept: boolean },
 ): string {
   if (wisp.result !== undefined || text.length <= MAX_PREVIEW) return text;
-  const whole = isKept
-    ? `; all of it: ${outputKey(id, wisp.steps.findLast(({ isHidden }) => !isHidden)?.id ?? "")}`
-    : "";
+  const whole = isKept ? `; all of it: ${outputKey(id, wisp.steps.at(-1)?.id ?? "")}` : "";
   return `${text.slice(0, MAX_PREVIEW)}… (${text.length - MAX_PREVIEW} more characters${whole})`;
 }
 
 /** The same as a value. */
 export function reportValue({ id, wisp, end }: RunWisp): WispResult {
   const { ok, result, category, error } = end;
-  const steps = wisp.steps
-    .filter(({ isHidden }) => !isHidden)
-    .map((step) => {
-      const { state = "not_run", calls = 0, error: why, failures } = end.steps.get(step.id) ?? {};
-      return {
-        id: step.id,
-        state,
-        calls,
-        ...(why === undefined ? {} : { error: why }),
-        ...(failures === undefined ? {} : { failures }),
-      };
-    });
+  const steps = wisp.steps.map((step) => {
+    const { state = "not_run", calls = 0, error: why, failures } = end.steps.get(step.id) ?? {};
+    return {
+      id: step.id,
+      state,
+      calls,
+      ...(why === undefined ? {} : { error: why }),
+      ...(failures === undefined ? {} : { failures }),
+    };
+  });
   return {
     wisp_id: id,
     description: wisp.description,

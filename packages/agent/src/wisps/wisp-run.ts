@@ -78,7 +78,7 @@ export async function runWisp({ wisp, idOf, onStep, ...parts }: WispRunOptions):
 
 function resultOf({ result, steps }: Wisp, ends: ReadonlyMap<string, StepEnd>, input: unknown): unknown {
   if (result === undefined) {
-    const last = steps.findLast(({ id, isHidden }) => !isHidden && ends.get(id)?.value !== undefined);
+    const last = steps.findLast(({ id }) => ends.get(id)?.value !== undefined);
     return bounded(ends.get(last?.id ?? "")?.value?.text ?? null);
   }
   let chars = 0;

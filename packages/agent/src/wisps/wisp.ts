@@ -1,7 +1,4 @@
-/**
- * A pipeline as it runs, whichever form it was written in. In texts of it `{{/steps/ID/…}}` stands for what a step has
- * given.
- */
+/** A pipeline as it runs. In texts of it `{{/steps/ID/…}}` stands for what a step has given. */
 export interface Wisp {
   readonly description: string;
   /** As they were written. */
@@ -24,10 +21,6 @@ export interface WispStep {
   readonly onError: "stop" | "continue";
   /** What it gives if it fails, all the same. */
   readonly fallback?: unknown;
-  /** It is skipped if one of these has failed. */
-  readonly unlessFailed: readonly string[];
-  /** Nobody has written it: it reads or saves for the step before it. */
-  readonly isHidden?: boolean | undefined;
 }
 
 /** A call of a tool. */
@@ -41,8 +34,6 @@ export interface WispCall {
 export interface WispQuestion {
   readonly kind: "ask";
   readonly prompt: string;
-  /** Steps whose texts stand below the prompt, as far as there are some. */
-  readonly inputs: readonly { readonly step: string; readonly maxChars: number }[];
 }
 
 /** What has to hold for a step to run. */

@@ -3432,7 +3432,7 @@ export interface WispStep {
  */
 id: string
 /**
- * The tool's name. With a gateway: its name there.
+ * The tool's name.
  */
 tool?: string
 /**
@@ -3462,25 +3462,6 @@ on_error?: ("stop" | "continue")
  */
 fallback?: {
 [k: string]: unknown | undefined
-}
-/**
- * Only in the form of the .NET original, in which each step waits for the one before it.
- */
-mode?: ("Direct" | "Llm")
-gateway?: ("Mcp" | "A2A" | "Script" | "Web")
-server?: string
-params?: {
-[k: string]: unknown | undefined
-}
-prompt?: string
-agent?: string
-skill?: string
-message?: string
-input_from?: string
-output_to?: string
-on_failure?: {
-action: ("abort" | "skip_to")
-skip_to?: string
 }
 }
 /**
