@@ -3,6 +3,8 @@ import { ownVirtualHost, temporaryFolder } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { runHere, startUp } from "./test-cli.ts";
 
+/** Longer than any column of a table. */
+const LONG = `s2-${"0123456789".repeat(10)}`;
 const AT = Date.UTC(2026, 10, 25, 9);
 const runOf = (hours: number, text: string) => ({
   fireAt: AT + hours * 3_600_000,
@@ -29,7 +31,7 @@ const tasks = [
     lastRun: runOf(1, "It is hot.\n\u001b[2Jx"),
     earlierRuns: [runOf(0, "It was cold.")],
   }),
-  ...["s1", "s2"].map((session) => taskOf("news", "cli", session)),
+  ...["s1", LONG].map((session) => taskOf("news", "cli", session)),
   taskOf("secret", "alice", "s1"),
 ];
 
@@ -57,7 +59,7 @@ describe.each(Object.entries(places))("in %s", (where, argsOf) => {
 
     const listed = await run("ls");
     expect(listed.stdout).toMatch(
-      /^news .* s1 .*\nnews .* s2 .*\ntea +2099-\S+ +answered 2026-11-25T10:00:00\+00:00 +yesterday +0 9 1 1 \*\n$/,
+      /^news .* s1 .*\nnews .* s2-(?:0123456789){10} .*\ntea +2099-\S+ +answered 2026-11-25T10:00:00\+00:00 +yesterday +0 9 1 1 \*\n$/,
     );
     expect(listed.stderr).toContain(`3 scheduled tasks in ${where}`);
     const shown = (await run("show", "TEA")).stdout;
@@ -65,8 +67,8 @@ describe.each(Object.entries(places))("in %s", (where, argsOf) => {
       /^tea, of the conversation yesterday\n[\s\S]*10:00:00\+00:00 {2}answered\nIt is hot\.\n\S*x\n\n2026-11-25T09:00:00\+00:00 {2}answered\nIt was cold\.\n/,
     );
     expect(shown).not.toContain("\u001b");
-    expect(JSON.parse((await run("show", "news", "--session", "s2", "--json")).stdout)).toMatchObject([
-      { name: "news", conversation: "s2" },
+    expect(JSON.parse((await run("show", "news", "--session", LONG, "--json")).stdout)).toMatchObject([
+      { name: "news", conversation: LONG },
     ]);
     expect(await run("show", "secret")).toMatchObject({
       code: 1,
@@ -77,7 +79,7 @@ describe.each(Object.entries(places))("in %s", (where, argsOf) => {
       code: 1,
       stderr: expect.stringContaining('several conversations have a scheduled task "news"'),
     });
-    expect(await run("cancel", "news", "--session", "s2")).toMatchObject({
+    expect(await run("cancel", "news", "--session", LONG)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('Cancelled the scheduled task "news"'),
     });

@@ -67,6 +67,11 @@ export function startCli(args: readonly string[], options: CliOptions) {
 export const runCli = (args: readonly string[], options: CliOptions): Promise<CliResult> =>
   startCli(args, options).ended;
 
+interface HereOptions extends Pick<CliOptions, "folder" | "env"> {
+  /** The width of a terminal that it writes to. @default none: a pipe */
+  readonly columns?: number;
+}
+
 let lastRun: Promise<unknown> = Promise.resolve();
 
 /**
@@ -74,13 +79,13 @@ let lastRun: Promise<unknown> = Promise.resolve();
  * stdin, signals and how a process ends. One runs after the other, since each has the environment and the console to
  * itself.
  */
-export function runHere(args: readonly string[], options: Pick<CliOptions, "folder" | "env">): Promise<CliResult> {
-  const result = lastRun.then(() => runAlone(args, cliCommand(args, options).env));
+export function runHere(args: readonly string[], options: HereOptions): Promise<CliResult> {
+  const result = lastRun.then(() => runAlone(args, cliCommand(args, options).env, options));
   lastRun = result.catch(() => {});
   return result;
 }
 
-async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv): Promise<CliResult> {
+async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv, { columns }: HereOptions): Promise<CliResult> {
   const { run } = await import("./run.ts");
   using kept = new DisposableStack();
   const replace = <T extends object, K extends keyof T>(object: T, key: K, value: T[K]): void => {
@@ -103,6 +108,8 @@ async function runAlone(args: readonly string[], env: NodeJS.ProcessEnv): Promis
   replace(process, "env", env);
   replace(process, "exitCode", undefined);
   replace(globalThis, "console", new Console(stdout, stderr));
+  for (const stream of [process.stdout, process.stderr] as { columns: number | undefined }[])
+    replace(stream, "columns", columns);
   replace(process.stdout, "write", stdout.write.bind(stdout));
   replace(process.stderr, "write", stderr.write.bind(stderr));
   return { code: await run(args), ...written };

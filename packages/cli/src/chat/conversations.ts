@@ -10,7 +10,7 @@ export async function listConversations(json: boolean, options: AskToolOptions):
   const all = sessionsOf(structured);
   if (json) return console.log(JSON.stringify(all, undefined, 2));
   printTable(
-    ["YOU SPOKE", "SESSION", "AND SAID"],
+    [{ title: "you spoke" }, { title: "session" }, { title: "and said", least: 20 }],
     all.map((each) => [each.said_at, each.session_id, each.said]),
   );
   console.error(

@@ -4,6 +4,7 @@ import { type CallRecord, isOpen } from "@rockbot/records/journal";
 import type { CallSource } from "../client/calls/call-source.ts";
 import { openCallSource } from "../client/calls/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
+import { type Column, printTable } from "../terminal/print-table.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface CallsOptions {
@@ -13,9 +14,15 @@ export interface CallsOptions {
 }
 
 const DEFAULT_LIMIT = 20;
-/** Enough to tell calls apart at a terminal; a pipe gets whole ids. */
-const SHORT_ID = 12;
-const HEADER = ["started", "state", "took", "attempts", "tool", "caller", "id"];
+const COLUMNS: readonly Column[] = [
+  { title: "started", least: 17 },
+  { title: "state", least: 8 },
+  { title: "took", isRight: true },
+  { title: "attempts" },
+  { title: "tool", least: 8 },
+  { title: "caller", least: 8 },
+  { title: "id", least: 8, isId: true },
+];
 
 /** `rockbot calls`: the newest calls, one a line. */
 export async function listCalls({ redis, json = false, limit = String(DEFAULT_LIMIT) }: CallsOptions): Promise<void> {
@@ -30,18 +37,10 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
     console.log(JSON.stringify(calls, undefined, 2));
     return;
   }
-  const idLength = process.stdout.isTTY ? SHORT_ID : undefined;
-  const rows = calls.map((call) => {
-    const [tool = "", caller = "", id = ""] = namesOf(call);
-    return [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), tool, caller, id.slice(0, idLength)];
-  });
-  const widths = HEADER.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const line = (cells: readonly string[]): string =>
-    cells
-      .map((cell, column) => (column === 2 ? cell.padStart(widths[column] ?? 0) : cell.padEnd(widths[column] ?? 0)))
-      .join("  ");
-  if (rows.length > 0) console.error(line(HEADER).trimEnd());
-  for (const row of rows) console.log(line(row));
+  printTable(
+    COLUMNS,
+    calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), ...namesOf(call)]),
+  );
   console.error(
     `${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID, also by the beginning of the id`,
   );
@@ -61,13 +60,15 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
   }
   const startAt = call.steps[0]?.at ?? call.deadlineAt;
   const [toolName, caller, id] = namesOf(call);
-  console.log(`${toolName} for ${caller}, call ${id}`);
-  console.log(
+  const lines = [
+    `${toolName} for ${caller}, call ${id}`,
     `${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`,
-  );
-  if (call.policy !== undefined) console.log(`decided by policy revision ${printable(call.policy)}`);
-  for (const { step, at } of call.steps)
-    console.log(`${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`);
+    ...(call.policy === undefined ? [] : [`decided by policy revision ${call.policy}`]),
+    ...call.steps.map(
+      ({ step, at }) => `${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`,
+    ),
+  ];
+  for (const line of lines) console.log(printable(line, Number.POSITIVE_INFINITY));
 }
 
 /** The one of the newest calls whose id begins so. @throws {UsageError} if there are several */
@@ -83,14 +84,14 @@ async function findByBeginning(source: CallSource, beginning: string): Promise<C
 
 const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]?.at ?? deadlineAt).toISOString();
 
-/** Clients choose tool and id, and services codes. */
-const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): readonly string[] =>
-  [toolName, onBehalfOf === undefined ? caller : `${onBehalfOf} by ${caller}`, toolCallId].map((name) =>
-    printable(name),
-  );
+const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): readonly string[] => [
+  toolName,
+  onBehalfOf === undefined ? caller : `${onBehalfOf} by ${caller}`,
+  toolCallId,
+];
 
 const stateOf = ({ state, code }: CallRecord): string =>
-  code === undefined || code === state ? state : `${state}: ${printable(code)}`;
+  code === undefined || code === state ? state : `${state}: ${code}`;
 
 const attemptsOf = ({ attempts }: CallRecord): string => (attempts === 1 ? "1 attempt" : `${attempts} attempts`);
 

@@ -6,8 +6,9 @@ import { offLines } from "../client/off-tools.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import type { ToolClient } from "../client/tool-client.ts";
 import { CommandError } from "../command-error.ts";
-import { fitLine } from "../terminal/fit-line.ts";
 import { plainText } from "../terminal/plain-text.ts";
+import { printTable } from "../terminal/print-table.ts";
+import { wrapLine } from "../terminal/wrap-line.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface ListToolsOptions {
@@ -40,14 +41,13 @@ export async function listTools(
   else if (one !== undefined) show(one);
   else {
     const off = await client.listOff().catch(() => undefined);
-    const width = Math.max(0, ...tools.map((tool) => tool.name.length));
-    for (const tool of tools)
-      console.log(
-        fitLine(`${line(tool.name).padEnd(width)}  ${line(firstSentence(tool.description))}`, process.stdout),
-      );
+    printTable(
+      [{ title: "tool" }, { title: "what it does", least: 20 }],
+      tools.map((tool) => [tool.name, firstSentence(tool.description)]),
+    );
     if (off === undefined)
       console.error(`Which tools are off is not known: ${client.where} does not say it. Is it of another version?`);
-    for (const words of offLines(off ?? [])) console.error(fitLine(line(words), process.stderr));
+    for (const words of offLines(off ?? [])) console.error(wrapLine(line(words), process.stderr, { indent: 10 }));
     console.error(
       `${tools.length} tools, run by ${client.where}. Read more of one: rockbot tools NAME. Call one: rockbot call NAME argument=value`,
     );

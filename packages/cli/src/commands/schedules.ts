@@ -2,7 +2,7 @@ import { printable, type ToolListScheduledTasksOutput, tools } from "@rockbot/co
 import { type AskToolOptions, askTool } from "../client/ask-tool.ts";
 import { CommandError } from "../command-error.ts";
 import { plainText } from "../terminal/plain-text.ts";
-import { printTable } from "../terminal/print-table.ts";
+import { type Column, printTable } from "../terminal/print-table.ts";
 
 export interface SchedulesOptions extends AskToolOptions {
   readonly json?: boolean;
@@ -11,6 +11,14 @@ export interface SchedulesOptions extends AskToolOptions {
 }
 
 type Task = ToolListScheduledTasksOutput["tasks"][number];
+
+const COLUMNS: readonly Column[] = [
+  { title: "name" },
+  { title: "next", least: 17 },
+  { title: "last", least: 9 },
+  { title: "conversation" },
+  { title: "cron", least: 9 },
+];
 
 /** `rockbot schedules ls`: the scheduled tasks of a caller, over all its conversations. */
 export async function listSchedules({ json = false, ...options }: SchedulesOptions): Promise<void> {
@@ -23,7 +31,7 @@ export async function listSchedules({ json = false, ...options }: SchedulesOptio
     task.conversation,
     task.cron,
   ]);
-  printTable(["NAME", "NEXT", "LAST", "CONVERSATION", "CRON"], rows);
+  printTable(COLUMNS, rows);
   console.error(
     `${tasks.length} scheduled tasks in ${where}, where it is ${now} (${zone}). The answers of one: rockbot schedules show NAME`,
   );
