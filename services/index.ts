@@ -85,7 +85,7 @@ const listed = [
     egress: [],
     deployment: { requests: { cpu: "50m", memory: "96Mi" }, memoryLimit: "256Mi" },
     settings: () => import("./scheduler/src/settings.ts"),
-    examine: async (config) => (await import("./scheduler/src/examine.ts")).examine(config),
+    examine: async (config, env) => (await import("./scheduler/src/examine.ts")).examine(config, env),
     start: async ({ bus, config, ...parts }) =>
       (await import("./scheduler/src/scheduler.ts")).startScheduler(bus, config, parts),
   }),

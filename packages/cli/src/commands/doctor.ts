@@ -132,8 +132,8 @@ async function policies(
   try {
     heard = await heardPolicies(bus);
   } catch (error) {
-    const message = `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}`;
-    return { found: [{ what, state: "off", message }], heard: [] };
+    const message = `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}. Name a user who may, and the policy of the broker's rights by --policy`;
+    return { found: [{ what, state: "broken", message }], heard: [] };
   }
   const found = [...heard].map(([service, revisions]): Finding => {
     const isSame = revision === undefined || revisions.every((each) => each === revision);
