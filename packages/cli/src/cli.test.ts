@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
-import { missingNamespaces, temporaryFolder } from "@rockbot/testing";
+import { freePort, missingNamespaces, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { ownSocket } from "./runtime/own-socket.ts";
@@ -97,6 +97,28 @@ test("up serves probes on HEALTH_PORT, and refuses CONFIG_FILE and sections that
     /2 faults\n.*CONFIG_FILE: .*--config.*\n.*logLevel: the sections have different ones.*LOG_LEVEL/,
   );
 });
+
+test("up is not ready while Redis has not answered, and names HEALTH_PORT at its start if that is taken", async () => {
+  using folder = temporaryFolder();
+  await using page = await startPage();
+  const port = String(page.address.split(":")[1]);
+  const redisUrl = `redis://127.0.0.1:${await freePort()}`;
+  const env = { HEALTH_PORT: "0", HEALTH_HOST: "::1", REDIS_URL: redisUrl };
+  await using up = await startUp({ folder: folder.path, env }, ["--only", "gateway,web-tools"]);
+  const [, url = ""] = /^ {2}health +(http:\S+)\/healthz/m.exec(up.stderr()) ?? [];
+  expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+    status: "not ready",
+    reasons: ["Redis has not been reached since the start"],
+  });
+
+  using another = temporaryFolder();
+  const taken = await runHere(["up", "--port", "0"], { folder: another.path, env: { HEALTH_PORT: port } });
+  expect(taken).toEqual({
+    code: 1,
+    stdout: "",
+    stderr: `rockbot: HEALTH_PORT: Cannot listen on 127.0.0.1:${port}: EADDRINUSE. Free the port or choose another\n`,
+  });
+}, 60_000);
 
 test("every fault of a file and the environment is listed once, with exit 2", async () => {
   using folder = temporaryFolder();
@@ -287,6 +309,16 @@ test("tools and guides are listed with nothing running", async () => {
   expect(guides.stderr).toContain("Read one: rockbot guide NAME");
   expect(guide).toMatchObject({ code: 0, stdout: expect.stringContaining("web_browse"), stderr: "" });
   expect(none).toMatchObject({ code: 2, stdout: "", stderr: expect.stringContaining("web-tools") });
+});
+
+test("at a terminal tools are a line each that fits, and what tools that are off need is told in full", async () => {
+  using folder = temporaryFolder();
+  const { stdout, stderr } = await runHere(["tools"], { folder: folder.path, columns: 80 });
+  const [off = ""] = /^off +web_search[\s\S]*?(?=\n\S)/m.exec(stderr) ?? [];
+
+  expect(`${stdout}${off}`.split("\n").filter((line) => line.length > 80)).toEqual([]);
+  expect(stdout).toMatch(/^cancel_scheduled_task +\S.*…$/m);
+  expect(off.replaceAll(/\s+/g, " ")).toMatch(/BRAVE_API_KEY.*\.$/);
 });
 
 test("up serves HTTP, and other commands by a socket that only its user can open", async () => {
@@ -522,6 +554,9 @@ test("doctor says what is off and what it costs, and that it is optional", async
 
   expect(plain.code).toBe(0);
   expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);
+  expect(plain.stdout).toMatch(
+    /^ok +scheduled tasks +kept in \/.*schedules\.json: SCHEDULES_FILE .*DATA_DIRECTORY does not;/m,
+  );
   expect(plain.stdout).toMatch(/^off \(optional\) BRAVE_API_KEY +not set, so web_search is off/m);
   expect(plain.stdout).toMatch(/^ok +rockbot up +does not run/m);
   expect(JSON.parse(json.stdout)).toMatchObject({

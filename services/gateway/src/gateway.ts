@@ -1,5 +1,5 @@
-import { isIPv6 } from "node:net";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { urlHost } from "@rockbot/edge/inbound";
 import { mayHearBridge, offerMcpTools } from "@rockbot/mcp/for-agents";
 import type { EndpointLoad, SharedSessions } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
@@ -102,7 +102,7 @@ export async function startGateway(
     maxCallTimeoutMs,
     maxConcurrent,
   } = config;
-  const hostName = isIPv6(host) ? `[${host}]` : host;
+  const hostName = urlHost(host);
   let isStopping = false;
   // While the bus is away clients get an answer in words, which a balancer without any gateway could not give.
   const notReady = () => (isStopping ? ["the gateway is stopping"] : []);

@@ -2,10 +2,11 @@ import type { RunningA2a } from "@rockbot/a2a";
 import { version } from "@rockbot/base/version";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
+import { urlHost } from "@rockbot/edge/inbound";
 import type { Gateway, OperatorParts } from "@rockbot/gateway";
 import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
-import { exitOnCrash, onShutdown, type Readiness, serveHealth } from "@rockbot/process";
+import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/process";
 import { logConsole, startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
@@ -25,6 +26,7 @@ import { type OwnSocket, ownSocket } from "../runtime/own-socket.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
 import { fitLine } from "../terminal/fit-line.ts";
 import { printError } from "../terminal/print-error.ts";
+import { wrapLine } from "../terminal/wrap-line.ts";
 import { type ChosenService, readUpConfig, type UpConfig, type UpOptions } from "./up-config.ts";
 
 export type { UpOptions } from "./up-config.ts";
@@ -44,6 +46,20 @@ export async function up(options: UpOptions): Promise<void> {
   exitOnCrash(log);
   logConsole(log);
   const socket = isMemory ? await freeSocket() : undefined;
+  let isStarted = false;
+  const reasons = [
+    (): string | undefined => (shutdown.isRequested ? "the process is stopping" : undefined),
+    () => (isStarted ? undefined : "the services are starting"),
+  ];
+  // Before all that takes time: a port that is taken ends the start at once.
+  await using health = await serveHealth({
+    port,
+    host,
+    ready: () => reasons.flatMap((reason) => reason() ?? []),
+    metrics: () => telemetry.metricsText(),
+  }).catch(({ message }: Error) => {
+    throw new CommandError(message);
+  });
 
   await using policy = await openPolicy(policyFile, isQuiet && policyFile === undefined ? {} : { log }); // the summary says so
   const { identity } = policy.current().document;
@@ -59,8 +75,11 @@ export async function up(options: UpOptions): Promise<void> {
         log,
         requested: shutdown.requested,
       });
+  reasons.push(() => (bus.isReady ? undefined : "the bus is away"));
   void shutdown.requested.then(() => sayStop(graceMs));
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
+  const isReached = records.seek();
+  reasons.push(() => (isReached() ? undefined : "Redis has not been reached since the start"));
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
   // heard of all when the slowest runs.
@@ -120,9 +139,7 @@ export async function up(options: UpOptions): Promise<void> {
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
   if (shutdown.isRequested) return;
-  const ready = (): Readiness =>
-    shutdown.isRequested ? ["the process is stopping"] : bus.isReady ? [] : ["the bus is away"];
-  await using health = await serveHealth({ port, host, ready, metrics: () => telemetry.metricsText() });
+  isStarted = true;
   const parts = {
     running,
     gateway,
@@ -246,7 +263,8 @@ function describe(
       `  token     ${tokens[gateway.access]}`,
     );
   }
-  if (probes !== undefined) lines.push(`  health    http://${own.healthHost}:${probes}/healthz, /readyz and /metrics`);
+  if (probes !== undefined)
+    lines.push(`  health    http://${urlHost(own.healthHost)}:${probes}/healthz, /readyz and /metrics`);
   if (tools !== undefined)
     lines.push(fitLine(`  tools     ${tools.length}: ${tools.map(({ name }) => name).join(", ")}`, process.stderr));
   if (socket !== undefined) lines.push(`  socket    ${socket}`);
@@ -260,7 +278,7 @@ function describe(
     `  identity  ${verifiesSender ? "verified by the broker" : "trusted: every process on this bus can act as any agent"}`,
   );
   for (const { off = [], notes = [] } of running.values())
-    lines.push(...[...offLines(off), ...notes].map((words) => wrapped(`  ${words}`)));
+    lines.push(...[...offLines(off), ...notes].map((words) => wrapLine(`  ${words}`, process.stderr, { indent: 12 })));
   lines.push(`ready in ${Math.round(performance.now())} ms`);
   const example = exampleCall(tools, running);
   if (gateway !== undefined && example !== undefined) {
@@ -270,14 +288,6 @@ function describe(
     );
   }
   return lines.join("\n");
-}
-
-/** Broken between words, where a terminal would break it anywhere. */
-function wrapped(text: string): string {
-  const width = (process.stderr.columns ?? 0) - 12;
-  return width < 20
-    ? text
-    : (text.match(new RegExp(`.{1,${width}}(?: |$)|\\S+`, "g")) ?? []).join(`\n${" ".repeat(12)}`);
 }
 
 interface Named {

@@ -10,6 +10,7 @@ export {
   startServer,
   type UnreadableStatus,
 } from "./start-server.ts";
+export { urlHost } from "./url-host.ts";
 
 // Whom it answers, and when.
 

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Socket } from "node:net";
 import { readAddresses } from "./addresses.ts";
 import { Connections } from "./connections.ts";
+import { urlHost } from "./url-host.ts";
 
 /** Where a server listens: a TCP address or a unix socket. */
 export type ServerAddress =
@@ -204,7 +205,9 @@ async function listen(server: Server, where: ServerAddress): Promise<void> {
   // Later errors are of a connection that the system could not take: its client sees that, and the others stay.
   server.on("error", (error: NodeJS.ErrnoException) => {
     const [name, help] =
-      "path" in where ? [where.path, ""] : [`${where.host}:${where.port}`, ". Free the port or choose another"];
+      "path" in where
+        ? [where.path, ""]
+        : [`${urlHost(where.host)}:${where.port}`, ". Free the port or choose another"];
     reject(
       Object.assign(new Error(`Cannot listen on ${name}: ${error.code ?? error.message}${help}`, { cause: error }), {
         code: error.code,

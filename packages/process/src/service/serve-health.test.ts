@@ -117,10 +117,13 @@ test("nothing is served without a port", async () => {
   expect(server.port).toBeUndefined();
 });
 
-test("a port that is taken is an error that says so", async () => {
+test("a port that is taken is an error that names the setting, and the address in brackets if it has colons", async () => {
   await using server = await serveHealth({ port: 0, ready, metrics });
 
   await expect(serveHealth({ port: server.port, ready, metrics })).rejects.toThrow(
-    `Cannot listen on 127.0.0.1:${server.port}: EADDRINUSE. Free the port or choose another`,
+    `HEALTH_PORT: Cannot listen on 127.0.0.1:${server.port}: EADDRINUSE. Free the port or choose another`,
+  );
+  await expect(serveHealth({ port: 1, host: "2001:db8::1", ready, metrics })).rejects.toThrow(
+    "HEALTH_PORT: Cannot listen on [2001:db8::1]:1: ",
   );
 });

@@ -28,7 +28,7 @@ const CLOSE_MS = 1000;
 /**
  * Serves `/healthz` (200 while the process lives), `/readyz` (200, or 503 with the reasons) and `/metrics`. There is no
  * login: nothing here is secret, yet the port is for the operator's network only.
- * @throws {Error} if the port is not available
+ * @throws {Error} that names HEALTH_PORT, if the port is not available
  */
 export async function serveHealth({
   port,
@@ -49,7 +49,9 @@ export async function serveHealth({
     },
     { host, port },
     { maxHeaderBytes: 8192, requestTimeoutMs: 5000, drainMs: CLOSE_MS },
-  );
+  ).catch((error: Error) => {
+    throw new Error(`HEALTH_PORT: ${error.message}`, { cause: error });
+  });
 }
 
 /**

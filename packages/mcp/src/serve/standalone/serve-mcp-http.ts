@@ -1,5 +1,4 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { isIPv6 } from "node:net";
 import { getRequestListener } from "@hono/node-server";
 import { createMcpHandler } from "@modelcontextprotocol/server";
 import { type Logger, silentLogger } from "@rockbot/bus";
@@ -14,6 +13,7 @@ import {
   type StrangerOptions,
   startServer,
   tallyByAddress,
+  urlHost,
   type Visit,
   WaitingRoom,
 } from "@rockbot/edge/inbound";
@@ -54,7 +54,7 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
   const { host, port, maxConcurrent, strangersPerAddress, proxies, drainMs, signal, log = silentLogger } = options;
   const refusalOf = createDoor({
     ...options,
-    allowedHosts: [...options.allowedHosts, isIPv6(host) ? `[${host}]` : host],
+    allowedHosts: [...options.allowedHosts, urlHost(host)],
   });
   const refused = tallyByAddress((address, status, count) =>
     log.warn({ address, status, count }, "the server refused requests"),
@@ -98,7 +98,7 @@ export async function serveMcpHttp(served: ServedTools, options: ServeMcpHttpOpt
       refusal: (_, message) => errorBody(message),
     },
   );
-  const url = `http://${isIPv6(host) ? `[${host}]` : host}:${started.port}${MCP_PATH}`;
+  const url = `http://${urlHost(host)}:${started.port}${MCP_PATH}`;
   log.info({ url }, "MCP server listens");
   return {
     url,
