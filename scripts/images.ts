@@ -2,7 +2,8 @@
  * Builds the images of all services, or of those named: `scripts/images.ts [--registry PREFIX] [--tag TAG]
  * [--node-image IMAGE] [--python-image IMAGE] [--no-cache] [SERVICE...]`. `cli` and `sandbox` are images, too.
  * `dist/images` then holds each image's bill of materials and provenance, and `images.json` with the hashes of their
- * layers. `--release` refuses to build what cannot be built again: exit 1 with all faults.
+ * layers. `--release` refuses to build what cannot be built again: exit 1 with all faults. `--pin` builds nothing: it
+ * writes into docker/images.env the digest that each image has in its registry now.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -10,6 +11,7 @@ import { parseArgs } from "node:util";
 import { services } from "@rockbot/services";
 import { CLI } from "./bundle/bundle-service.ts";
 import { buildImage, SANDBOX } from "./images/build-image.ts";
+import { pinImages } from "./images/pin-images.ts";
 import { type BuiltImage, imageFaults, readRelease } from "./images/release.ts";
 
 const root = dirname(import.meta.dirname);
@@ -22,9 +24,14 @@ const { values, positionals } = parseArgs({
     "python-image": text,
     "no-cache": { type: "boolean" },
     release: { type: "boolean" },
+    pin: { type: "boolean" },
   },
   allowPositionals: true,
 });
+if (values.pin === true) {
+  await pinImages(root);
+  process.exit();
+}
 const known = [...services.map(({ name }) => name), CLI, SANDBOX];
 const unknown = positionals.filter((name) => !known.includes(name));
 const release = await readRelease(root, values, process.env);

@@ -38,7 +38,7 @@ const listed = [
       requests: { cpu: "100m", memory: "160Mi" },
       memoryLimit: "512Mi",
       // Bodies of pages come and go. With less room for what is new, and a place of its own for each large one, their
-      // memory is given back sooner: `npm run bench:browse` shows 205 MB at 64 pages of a megabyte, and 273 with the
+      // memory is given back sooner: `npm run measure -- browse` shows 205 MB at 64 pages of a megabyte, and 273 with the
       // variables of the image.
       environment: { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "131072", NODE_OPTIONS: "--max-semi-space-size=2" },
     },

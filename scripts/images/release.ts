@@ -81,12 +81,12 @@ export async function imageFaults(
     ...(DIGEST.test(nodeImage)
       ? []
       : [
-          `--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`,
+          `--node-image: "${nodeImage}" names no digest, so that it may be another one tomorrow. Run npm run images -- --pin, or write NAME@sha256:DIGEST`,
         ]),
     ...(DIGEST.test(pythonImage)
       ? []
       : [
-          `--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Run npm run images:pin, or write NAME@sha256:DIGEST`,
+          `--python-image: "${pythonImage}" names no digest, so that it may be another one tomorrow. Run npm run images -- --pin, or write NAME@sha256:DIGEST`,
         ]),
     ...(await sourceFaults(root, version, env)),
   ];

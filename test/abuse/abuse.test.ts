@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { brokenBounds } from "./bounds.ts";
 import { runFloods } from "./run-floods.ts";
 
-// `npm run flood` runs all kinds of messages, for minutes, and looks at the times too.
+// `npm run measure -- flood` runs all kinds of messages, for minutes, and looks at the times too.
 test("one agent that floods a system with calls and cancels fails no call of another, and leaves little behind", {
   timeout: 400_000,
 }, async () => {

@@ -1,5 +1,5 @@
 /**
- * Shows what one agent that has gone bad costs the others: `npm run flood -- [--seconds 600] [--rate 20] [FLOOD...]`.
+ * Shows what one agent that has gone bad costs the others: `npm run measure -- flood [--seconds 600] [--rate 20] [FLOOD...]`.
  * Prints a table, with all floods also into docs/measured/floods.md, and ends in an error if a figure is out of its
  * bounds. A machine that does much else makes the times worse.
  */

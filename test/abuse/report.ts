@@ -13,10 +13,10 @@ export interface ReportOptions {
 /** The page about what one agent that has gone bad costs the others. */
 export function report({ seconds, callsPerSecond, lines, broken }: ReportOptions): string {
   const machine = `${availableParallelism()} cores (${cpus()[0]?.model.trim()}), Node ${process.versions.node}, at a load of ${loadavg()[1]?.toFixed(1)}`;
-  return `<!-- Written by \`npm run flood\`. Do not edit. -->
+  return `<!-- Written by \`npm run measure -- flood\`. Do not edit. -->
 # What one agent that has gone bad costs the others
 
-Measured by \`npm run flood\` on ${machine}.
+Measured by \`npm run measure -- flood\` on ${machine}.
 
 An agent with a user of its own at the broker publishes one kind of message for ${seconds} s. It publishes as fast as the broker takes them. Meanwhile another agent makes
 ${callsPerSecond} calls a second of a tool with effects. Senders are verified, claims are in Redis, and no policy has a limit. Broker, Redis, services and agents

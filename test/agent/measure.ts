@@ -162,10 +162,10 @@ function absent(): never {
   throw new Error("The agent's process does not say how much memory it has");
 }
 
-const report = `<!-- Written by \`npm run bench:agent\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- agent\`. Do not edit. -->
 # What the agent adds to its model
 
-Measured by \`npm run bench:agent\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}. The load was ${load.toFixed(1)} at
+Measured by \`npm run measure -- agent\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}. The load was ${load.toFixed(1)} at
 its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the model's server, RabbitMQ and Redis, too.${values.note === undefined ? "" : ` ${values.note}`}
 
 ## Turns

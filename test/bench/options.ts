@@ -23,7 +23,7 @@ export interface BenchOptions {
   readonly profiles: string | undefined;
 }
 
-export const usage = `Usage: npm run bench -- [options]
+export const usage = `Usage: npm run measure -- bench [options]
   --contenders A,B   some of: ${Object.keys(contenders).join(", ")} (all)
   --payloads K:N,…   kinds of payload (text or rows) and their bytes (text:200,text:65536,rows:65536)
   --concurrency N,M  calls out at once (1,64,512)
@@ -97,7 +97,7 @@ export function commandOf({
   );
   const thinking = thinkMs === THINK_MS ? [] : [`--think-ms ${thinkMs ?? 0}`];
   return [
-    "npm run bench --",
+    "npm run measure -- bench",
     ...chosen,
     `--rounds ${rounds} --round-ms ${roundMs}`,
     ...thinking,

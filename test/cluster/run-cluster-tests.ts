@@ -18,5 +18,5 @@ if (kubeconfig === "") {
   process.exitCode = 1;
 } else {
   const args = process.argv.slice(2).flatMap((arg) => (arg === "--quick" ? QUICK : [arg]));
-  process.exitCode = await runVitest(["--config", "vitest.cluster.config.ts", ...args]);
+  process.exitCode = await runVitest(["--config", "test/cluster/vitest.config.ts", ...args]);
 }

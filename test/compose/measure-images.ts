@@ -38,10 +38,10 @@ rows.push(`| cli | ${command.sizeMB.toFixed(0)} | ${command.appMB.toFixed(1)} | 
 const engine = (await docker(["version", "--format", "{{.Server.Version}}"])).trim();
 await writeFile(
   join(root, "docs/measured/images.md"),
-  `<!-- Written by \`npm run measure:images\`. Do not edit. -->
+  `<!-- Written by \`npm run measure -- images\`. Do not edit. -->
 # What the images weigh
 
-Measured by \`npm run measure:images\` on ${cpus().length} cores (${cpus()[0]?.model.trim()}), Docker ${engine}, Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- images\` on ${cpus().length} cores (${cpus()[0]?.model.trim()}), Docker ${engine}, Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 Each figure is the median of ${runs}. Each container has a read-only root, no capability, no way to new privileges, and the user 65534. Its bus is in memory.
 
 - Size is that of the uncompressed image. All images share one layer with Node and its libraries; the app is the layer that only one image has.

@@ -8,7 +8,7 @@ import { runVitest } from "../run/run-vitest.ts";
 const IMAGE = "node:24-bookworm-slim";
 
 if (await canRunContainers(IMAGE)) {
-  process.exitCode = await runVitest(["--config", "vitest.compose.config.ts", ...process.argv.slice(2)]);
+  process.exitCode = await runVitest(["--config", "test/compose/vitest.config.ts", ...process.argv.slice(2)]);
 } else {
   console.log(`Compose tests: not run, as no Docker engine answers that has ${IMAGE}.`);
 }

@@ -1,17 +1,17 @@
 /**
- * Runs the faults in large numbers and writes what they came to into docs: `npm run soak -- [--part 0.2] [NAME...]`. A
+ * Runs the faults in large numbers and writes what they came to into docs: `npm run measure -- soak [--part 0.2] [NAME...]`. A
  * part runs so much of the numbers; names of test files run those alone. Which broker: see CONTRIBUTING.md. A run
  * replaces the rows of its broker and faults. What a test file has recorded counts only if nothing in it failed; else
  * the run ends in an error.
  */
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, relative } from "node:path";
 import { parseArgs } from "node:util";
 import { connect } from "amqplib";
 import type { FigureRow, RecordedRow } from "./figures.ts";
-import { type SoakRow, soakDocument } from "./soak-document.ts";
+import { figuresText, readSoakDocument, type SoakRow, soakDocument } from "./soak-document.ts";
 
 const root = dirname(dirname(import.meta.dirname));
 /** What is done a few times among the tests, and in large numbers here. */
@@ -22,7 +22,7 @@ const LARGE = [
   "test/broker/rights",
   "test/rest/real-documents",
 ];
-const json = join(root, "docs/measured/data/faults.json");
+const page = join(root, "docs/measured/faults.md");
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? Date.now() % 1_000_000_000);
 const { values, positionals: names } = parseArgs({
   options: { part: { type: "string", default: "1" } },
@@ -61,16 +61,17 @@ async function write(figureRows: readonly FigureRow[]): Promise<void> {
   const chosen = ["ROCKBOT_TEST_BROKER", "ROCKBOT_TEST_REDIS"].flatMap((name) =>
     process.env[name] === undefined ? [] : [`${name}=${process.env[name]} `],
   );
-  const command = `${chosen.join("")}npm run soak -- --part ${values.part}${names.map((name) => ` ${name}`).join("")}`;
+  const command = `${chosen.join("")}npm run measure -- soak --part ${values.part}${names.map((name) => ` ${name}`).join("")}`;
   const date = new Date().toISOString().slice(0, 10);
   const broker = await brokerVersion();
-  const rows = figureRows.map((row): SoakRow => ({ ...row, broker, seed, command, date }));
-  const kept = (existsSync(json) ? (JSON.parse(readFileSync(json, "utf8")) as SoakRow[]) : []).filter(
+  const rows = figureRows.map(
+    (row): SoakRow => ({ ...row, figures: figuresText(row.figures), broker, seed, command, date }),
+  );
+  const kept = readSoakDocument(readFileSync(page, "utf8")).filter(
     (old) => !rows.some((row) => row.broker === old.broker && row.fault === old.fault),
   );
   const all = [...kept, ...rows].sort((a, b) => `${a.fault} ${a.broker}`.localeCompare(`${b.fault} ${b.broker}`));
-  writeFileSync(json, `${JSON.stringify(all, null, 2)}\n`);
-  writeFileSync(join(root, "docs/measured/faults.md"), soakDocument(all));
+  writeFileSync(page, soakDocument(all));
 }
 
 /** As a broker of the kind that was used says of itself: the soak has ended its own. */

@@ -80,10 +80,10 @@ for (const [name, settings] of Object.entries(databases)) {
   }
 }
 
-const report = `<!-- Written by \`npm run bench:knowledge\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- knowledge\`. Do not edit. -->
 # What a search of the knowledge base costs
 
-Measured by \`npm run bench:knowledge\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- knowledge\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 
 The knowledge base has ${ITEMS} items of 60 to 300 words, of a vocabulary of 60000 words by Mandelbrot's law. PostgreSQL runs on the same machine, with the settings that its package has.
 

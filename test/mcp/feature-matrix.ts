@@ -58,7 +58,7 @@ export function featureDocument(matrix: FeatureMatrix): string {
     ([feature, cells]) =>
       `| ${feature} | ${names.map((name) => (cells.get(name) === true ? "yes" : "no")).join(" | ")} |`,
   );
-  return `<!-- Written by \`npm run features:mcp\`, from what its probes find; a test runs them, too. Do not edit. -->
+  return `<!-- Written by \`npm run measure -- mcp-features\`, from what its probes find; a test runs them, too. Do not edit. -->
 # What works with which MCP server
 
 As an agent sees it, over RabbitMQ and the bridge: by how the server is reached, and the protocol revision that it speaks.

@@ -40,10 +40,10 @@ const crowdLine = ({
 }: ManyRow): string =>
   `| ${kind === "http" ? "Streamable HTTP, all in one process" : "stdio, a process each"} | ${(connectedMs / 1_000).toFixed(1)} s | ${bridgeMiB.toFixed(0)} MiB | ${indexMs.toFixed(0)} ms | ${listMs.toFixed(0)} ms | ${listAgainMs.toFixed(1)} ms | ${callP50Ms.toFixed(1)} ms | ${callP99Ms.toFixed(1)} ms |`;
 
-const report = `<!-- Written by \`npm run bench:mcp\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- mcp\`. Do not edit. -->
 # What the way over the bus costs an MCP call, and a bridge with many servers
 
-Measured by \`npm run bench:mcp\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere. Caller, RabbitMQ, bridge
+Measured by \`npm run measure -- mcp\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere. Caller, RabbitMQ, bridge
 and servers share the machine.
 
 ## Over the bus and directly

@@ -73,10 +73,10 @@ for (const [name, memory] of Object.entries(stores)) {
   }
 }
 
-const report = `<!-- Written by \`npm run bench:memory\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- memory\`. Do not edit. -->
 # What working memory and the chunker cost
 
-Measured by \`npm run bench:memory\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- memory\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 
 ## Chunks of 10 million characters
 

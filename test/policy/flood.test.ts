@@ -14,7 +14,7 @@ test("a caller that floods a service is refused in words, and another is served 
     seconds: 3,
   });
   expect(new Set(quietEnds)).toEqual(new Set(["ok"]));
-  expect(quietMs.at(-1)).toBeLessThan(10_000); // `npm run bench:policy` has the figures: here the service must only not be full
+  expect(quietMs.at(-1)).toBeLessThan(10_000); // `npm run measure -- policy` has the figures: here the service must only not be full
   expect(floodAnswered).toBeGreaterThan(0);
   expect(floodErrors.length).toBeGreaterThan(floodAnswered);
   for (const error of floodErrors) {

@@ -52,10 +52,10 @@ const median = (figures: readonly number[]): number =>
   figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
 const alone = (bus: string): number =>
   median(places.find((place) => place.bus === bus && place.flood === "no flood")?.p99 ?? []);
-const report = `<!-- Written by \`npm run bench:policy\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- policy\`. Do not edit. -->
 # What the policy costs, and what it is worth
 
-Measured by \`npm run bench:policy\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- policy\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 A decision that was made before costs ${decisionUs.toFixed(3)} µs.
 
 ## What the layers cost a call

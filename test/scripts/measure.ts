@@ -77,10 +77,10 @@ const lines = [...rows].map(([name, times]) => {
 });
 await writeFile(
   join(import.meta.dirname, "../../docs/measured/scripts.md"),
-  `<!-- Written by \`npm run bench:scripts\`. Do not edit. -->
+  `<!-- Written by \`npm run measure -- scripts\`. Do not edit. -->
 # What a script costs
 
-Measured by \`npm run bench:scripts\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- scripts\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 
 Each row is ${CALLS} calls, one after another, of a script that does nothing, from the job to its outcome, in milliseconds. Cold: with the making of
 the sandbox. Warm: by a pool that has one, and makes the next one meanwhile.

@@ -34,10 +34,10 @@ for (const count of [200, 2_000]) speeds.push(await measureSpeed(services, [...t
 const real = await realTools();
 const sizes = contextSizes(real, [50, 100, 250]);
 
-const report = `<!-- Written by \`npm run bench:search\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- search\`. Do not edit. -->
 # How well tools are found
 
-Measured by \`npm run bench:search\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- search\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 [How it works](../design/search.md) explains the words.
 
 ## Accuracy

@@ -44,7 +44,7 @@ export interface StartPageProcessOptions {
 const PROGRAM = fileURLToPath(new URL(`./page-process-main${extname(import.meta.url)}`, import.meta.url));
 /**
  * What glibc reads: one arena for all threads, and a place of its own for each large buffer. Else it keeps what pages
- * have left, which was 14 of the 196 MB that `npm run bench:browse` shows with one converter.
+ * have left, which was 14 of the 196 MB that `npm run measure -- browse` shows with one converter.
  */
 const MEMORY_GIVEN_BACK = { MALLOC_ARENA_MAX: "1", MALLOC_MMAP_THRESHOLD_: "131072" };
 /** Some seconds on an idle machine. A crowded one takes its time, and the signal of a call bounds it besides. */

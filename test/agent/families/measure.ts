@@ -137,10 +137,10 @@ await Promise.all(
 );
 row(`${SESSIONS} sessions ask again and again`, overheads, atOnce);
 
-const report = `<!-- Written by \`npm run bench:families\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- families\`. Do not edit. -->
 # What families of agents cost
 
-Measured by \`npm run bench:families\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- families\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 
 One process has the agent, its stores and the model, over the in-memory bus. There are ${DEFINITIONS} definitions. A family is a turn that calls ${CHILDREN} agents at once, and answers.
 Each of them reports at once. Each answer of the model takes ${MODEL_MS} ms. The overhead is the time of a root's turn less those of the answers that follow each other: ${WAITED_MS} ms.

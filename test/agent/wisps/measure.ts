@@ -21,10 +21,10 @@ const rows = (rounds[0] ?? []).map(({ way, calls, questions, inputTokens, output
   const median = Math.round(times[Math.floor(times.length / 2)] ?? 0);
   return `| ${way} | ${calls} | ${questions} | ${inputTokens} | ${outputTokens} | ${median} | ${median - questions * MODEL_MS} |`;
 });
-const report = `<!-- Written by \`npm run bench:wisps\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- wisps\`. Do not edit. -->
 # A wisp beside a batch and a model loop
 
-Measured by \`npm run bench:wisps\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
+Measured by \`npm run measure -- wisps\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, at a load of ${load.toFixed(1)} from elsewhere.
 
 The work is the same in each row: list the pages of a day, read ${PAGES} pages of 4 KB, and file their titles. The tools answer at once. One process has all, over the in-memory bus.
 The model plays a script, and each of its answers takes ${MODEL_MS} ms. Tokens are counted by \`tokenx\` in the messages and tools of each question, as a provider without a cache counts them.

@@ -1,5 +1,5 @@
 /**
- * Sets the conversion of pages to markdown beside other ways of making it: `npm run bench:pages -- [FOLDER] [--out
+ * Sets the conversion of pages to markdown beside other ways of making it: `npm run measure -- pages [FOLDER] [--out
  * FOLDER] [options]`. All contenders in one run, each in its process: a page goes through all of them, one after the
  * other, before the next, so that what else the machine does falls on all alike. Measures the corpus beside this file
  * and, if it is given one, another folder of the same form.

@@ -1,5 +1,5 @@
 /**
- * Scores the conversion of pages to markdown on a set of pages with ground truth: `npm run measure:pages -- FOLDER
+ * Scores the conversion of pages to markdown on a set of pages with ground truth: `npm run measure -- page-scores FOLDER
  * [--json FILE]`. The folder has `pages/ID.html.gz` and `truth/ID.json`, as read-set.ts says.
  */
 import { writeFile } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { summarise } from "./summarise.ts";
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { json: { type: "string" } } });
 const [folder] = positionals;
 if (folder === undefined)
-  throw new Error("Cannot measure: name the folder of the set, as in npm run measure:pages -- FOLDER.");
+  throw new Error("Cannot measure: name the folder of the set, as in npm run measure -- page-scores FOLDER.");
 
 const pages = await readSet(folder);
 const scores: (PageScore & { readonly id: string; readonly pageType: string })[] = [];

@@ -32,10 +32,10 @@ const pageTypes = ["article", "documentation", "service", "forum", "collection",
 
 /** The figures as a page of docs/measured. */
 export function toMarkdown({ results, versions, rounds }: Report): string {
-  return `<!-- Written by \`npm run bench:pages\`. Do not edit. -->
+  return `<!-- Written by \`npm run measure -- pages\`. Do not edit. -->
 # Web pages as markdown
 
-Measured by \`npm run bench:pages\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
+Measured by \`npm run measure -- pages\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
 Every contender has a process, and each page goes through all of them before the next page. Rounds that count, after some pages that warm up: ${rounds}.
 
 ${Object.entries(contenders)

@@ -54,7 +54,7 @@ export function toMarkdown({ options, machine, versions, failures, cases }: Run)
   const { processor, load, node, rabbitmq, redis } = machine;
   return [
     "# What a call costs",
-    `<!-- Written by \`${commandOf(options)} --out docs/measured\`; the same figures are in data/bench.json. Do not edit. -->`,
+    `<!-- Written by \`${commandOf(options)} --out docs/measured\`. It also makes data/bench.json, which is not kept. Do not edit. -->`,
     `Each contender answers a call with what came: a text, or rows with members of several types. Caller and service are processes of their own, on one machine with the broker and with nothing
 between. So calls/s are the figure of the whole machine, and other work on it makes them less. In each of ${rounds} rounds of ${roundMs} ms all contenders take their turn, in an order of chance (seed ${seed}).
 A contender that has waited for its turn is slow at first, so each turn begins with calls that are not measured. All processes have V8's flags of our images: \`${V8_FLAGS.join(" ")}\`.

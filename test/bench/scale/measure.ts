@@ -99,10 +99,10 @@ function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
 }
 
-const report = `<!-- Written by \`npm run bench:scale\`. Do not edit. -->
+const report = `<!-- Written by \`npm run measure -- scale\`. Do not edit. -->
 # What to raise first, and what calls take
 
-Measured by \`npm run bench:scale\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${versions}. The load was ${load.toFixed(1)} at
+Measured by \`npm run measure -- scale\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${versions}. The load was ${load.toFixed(1)} at
 its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the callers', too.${values.note === undefined ? "" : ` ${values.note}`}
 
 A service, a gateway, one RabbitMQ and one Redis run as docker compose sets them up. Senders are verified, and there are a policy, an audit log, traces and metrics. Callers call by HTTP.

@@ -1,6 +1,6 @@
 /**
  * Measures many browses of large pages at once, over RabbitMQ, with and without a hostile page among them: `npm run
- * bench:browse -- [--out FOLDER]`. The web tools are a process as in a deployment, and the site is one of this machine.
+ * measure -- browse [--out FOLDER]`. The web tools are a process as in a deployment, and the site is one of this machine.
  * With `--out` the figures become the last part of its web-pages.md.
  */
 import { readFile, writeFile } from "node:fs/promises";
@@ -151,7 +151,7 @@ function mb(memory: Memory): string {
 function toMarkdown(measured: readonly Figures[]): string {
   return `## Many browses at once
 
-Measured by \`npm run bench:browse\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
+Measured by \`npm run measure -- browse\` on ${cpus().length} cores (${cpus()[0]?.model.trim() ?? "unknown"}), Node ${process.versions.node}, at a load of ${(loadavg()[2] ?? 0).toFixed(1)}.
 Over RabbitMQ ${AT_ONCE} callers browse pages of a megabyte, ${calls} in all, each as soon as its last answer has come. Web tools are one process with its converters, the site
 and the callers another. A further caller takes one hostile page after the other. Each stays just below a bound of the converter: of blocks, selectors, values, depth, repetition, or nodes.
 CPU is that of web tools and their converters for each good page. Memory is the largest sum of theirs, and in brackets web tools and each converter at that moment.

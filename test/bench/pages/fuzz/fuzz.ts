@@ -1,5 +1,5 @@
 /**
- * Converts mutated pages of the corpus to markdown, and says what goes wrong: `npm run fuzz:pages -- [--pages 5000]
+ * Converts mutated pages of the corpus to markdown, and says what goes wrong: `npm run measure -- page-fuzz [--pages 5000]
  * [--seed N] [--keep FOLDER]`. A fault is a failure that is no refusal of a page that is too complex, a page that takes
  * too long, and markdown with what faults-of.ts looks for.
  */

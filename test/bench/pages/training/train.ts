@@ -1,6 +1,6 @@
 /**
- * Learns which blocks of a page are its content, and writes the model that the converter has: `npm run train:pages --
- * FOLDER`. The folder is a set as read-set.ts says. First it prints how well a model does that has seen none of the
+ * Learns which blocks of a page are its content, and writes the model that the converter has: `npm run measure --
+ * page-training FOLDER`. The folder is a set as read-set.ts says. First it prints how well a model does that has seen none of the
  * site's pages, in five folds split by site. `--no-model` ends after that. The same set gives the same model.
  */
 import { writeFile } from "node:fs/promises";
@@ -38,7 +38,7 @@ const { values, positionals } = parseArgs({
 });
 const [folder] = positionals;
 if (folder === undefined)
-  throw new Error("Cannot train: name the folder of the set, as in npm run train:pages -- FOLDER.");
+  throw new Error("Cannot train: name the folder of the set, as in npm run measure -- page-training FOLDER.");
 
 const measured = await readSet(folder);
 const pages = measured.flatMap((page) => prepare(page) ?? []);
@@ -65,7 +65,7 @@ if (!values["no-model"]) {
   report("shipped model, on what it learnt from", new Map(pages.map((page) => [page, page.rows.map(rate)])));
   await writeFile(
     MODEL,
-    `// Written by \`npm run train:pages\`.\n\n/** What is learnt of blocks: a packed forest, see forest.ts. */\nexport const contentModel: string =\n  "${packed}";\n`,
+    `// Written by \`npm run measure -- page-training\`.\n\n/** What is learnt of blocks: a packed forest, see forest.ts. */\nexport const contentModel: string =\n  "${packed}";\n`,
   );
   console.log(`${packed.length} characters in ${MODEL}`);
 }

@@ -1,4 +1,4 @@
-// Written by `npm run train:pages`.
+// Written by `npm run measure -- page-training`.
 
 /** What is learnt of blocks: a packed forest, see forest.ts. */
 export const contentModel: string =

@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
+import { ClosingLineReporter } from "../run/closing-line-reporter.ts";
 
 /** Tests of docker-compose.yml on a real engine, run by test/compose/run-compose-tests.ts. */
 export default defineConfig({

@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
+import { ClosingLineReporter } from "../run/closing-line-reporter.ts";
 
 /**
  * What needs the room of the cluster's machine for itself, since pods of a higher priority would take that of its

@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
+import { ClosingLineReporter } from "../run/closing-line-reporter.ts";
 
 /** Tests that need an installed Prometheus, run by `npm run test:observability`. They start all else themselves. */
 export default defineConfig({
