@@ -4,111 +4,111 @@ import { validate } from "./config-validator.js";
 
 export interface A2AConfig {
 /**
- * The file that names agents of other makers, such as well-known-agents.json. Read again whenever its content changes.
+ * The file that lists A2A agents, such as well-known-agents.json. It is read again when its content changes.
  */
 a2aAgentsFile?: string
 /**
- * Whether agents that announce themselves on the bus can be given tasks, besides those of the file.
+ * Set true to offer agents that announce themselves on the bus, besides those of the file.
  */
 hearBusAgents: boolean
 /**
- * Who may announce which agent on the bus: NAME=SENDER, as the bus knows the sender. A name that stands here is heard from no other sender.
+ * The sender that may announce an agent on the bus, as NAME=SENDER, where SENDER is the verified sender. Announcements of that name by anyone else are ignored.
  * 
  * @maxItems 500
  */
 busAgentSenders: string[]
 /**
- * Whether no other agents on the bus are heard than those that busAgentSenders names.
+ * Set true to ignore bus agents that busAgentSenders does not list.
  */
 onlyNamedBusAgents: boolean
 /**
- * Where it is kept which cards are approved, such as a2a.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved ones.
+ * Lock file with the approved agent cards, such as a2a.lock.json. With redisUrl the approvals are in Redis; the file is then read only, and adds further ones.
  */
 a2aLockFile?: string
 /**
- * Which cards count without an operator's approval: those that are seen first, or those of the file of pins only.
+ * `first-sight` approves the first card seen of each agent; `file` offers only agents whose card is in the lock file.
  */
 pin: ("first-sight" | "file")
 /**
- * How often cards are read again.
+ * Interval between two reads of an agent's card, in seconds.
  */
 refreshSeconds: number
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * The longest silence of an agent, before its answer and in it.
+ * Idle timeout of a connection to an agent, before its answer and between parts of it, in milliseconds.
  */
 idleTimeoutMs: number
 /**
- * The most that is read of one answer or stream. A call whose agent sends more ends.
+ * The largest answer or stream of an agent, in bytes. A call whose agent sends more ends with an error.
  */
 maxResponseBytes: number
 /**
- * The ports on which public addresses may be reached.
+ * Ports on which public addresses may be reached.
  */
 allowPorts: number[]
 /**
- * Exceptions to the rule that only public addresses are reached: HOST:PORT, IP:PORT or CIDR:PORT on this port, CIDR on the ports of allowPorts.
+ * Private addresses that may be reached: HOST:PORT, IP:PORT or CIDR:PORT on that port, CIDR on the ports of allowPorts. By default only public addresses are.
  */
 allowAddresses: string[]
 /**
- * Where calls are claimed and counted and approvals are kept together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call whose instance dies ends in outcome_unknown.
+ * Redis for claims, call counts and approvals shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own, and a call whose instance dies ends in `outcome_unknown`.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<A2AConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"a2aAgentsFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that names agents of other makers, such as well-known-agents.json. Read again whenever its content changes."},"hearBusAgents":{"type":"boolean","default":false,"description":"Whether agents that announce themselves on the bus can be given tasks, besides those of the file."},"busAgentSenders":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}=[^=,\\s]{1,128}$"},"maxItems":500,"default":[],"description":"Who may announce which agent on the bus: NAME=SENDER, as the bus knows the sender. A name that stands here is heard from no other sender."},"onlyNamedBusAgents":{"type":"boolean","default":false,"description":"Whether no other agents on the bus are heard than those that busAgentSenders names."},"a2aLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Where it is kept which cards are approved, such as a2a.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved ones."},"pin":{"type":"string","enum":["first-sight","file"],"default":"first-sight","description":"Which cards count without an operator's approval: those that are seen first, or those of the file of pins only."},"refreshSeconds":{"type":"integer","minimum":10,"maximum":604800,"default":3600,"description":"How often cards are read again."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":32},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":1200000,"default":300000,"description":"The longest silence of an agent, before its answer and in it."},"maxResponseBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The most that is read of one answer or stream. A call whose agent sends more ends."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"The ports on which public addresses may be reached."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Exceptions to the rule that only public addresses are reached: HOST:PORT, IP:PORT or CIDR:PORT on this port, CIDR on the ports of allowPorts."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where calls are claimed and counted and approvals are kept together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call whose instance dies ends in outcome_unknown."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<A2AConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"a2aAgentsFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that lists A2A agents, such as well-known-agents.json. It is read again when its content changes."},"hearBusAgents":{"type":"boolean","default":false,"description":"Set true to offer agents that announce themselves on the bus, besides those of the file."},"busAgentSenders":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9][A-Za-z0-9_-]{0,127}=[^=,\\s]{1,128}$"},"maxItems":500,"default":[],"description":"The sender that may announce an agent on the bus, as NAME=SENDER, where SENDER is the verified sender. Announcements of that name by anyone else are ignored."},"onlyNamedBusAgents":{"type":"boolean","default":false,"description":"Set true to ignore bus agents that busAgentSenders does not list."},"a2aLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Lock file with the approved agent cards, such as a2a.lock.json. With redisUrl the approvals are in Redis; the file is then read only, and adds further ones."},"pin":{"type":"string","enum":["first-sight","file"],"default":"first-sight","description":"`first-sight` approves the first card seen of each agent; `file` offers only agents whose card is in the lock file."},"refreshSeconds":{"type":"integer","minimum":10,"maximum":604800,"default":3600,"description":"Interval between two reads of an agent's card, in seconds."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":32},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":1200000,"default":300000,"description":"Idle timeout of a connection to an agent, before its answer and between parts of it, in milliseconds."},"maxResponseBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The largest answer or stream of an agent, in bytes. A call whose agent sends more ends with an error."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"Ports on which public addresses may be reached."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Private addresses that may be reached: HOST:PORT, IP:PORT or CIDR:PORT on that port, CIDR on the ports of allowPorts. By default only public addresses are."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for claims, call counts and approvals shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own, and a call whose instance dies ends in `outcome_unknown`."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

@@ -4,7 +4,7 @@ import { validate } from "./config-validator.js";
 
 export interface AgentConfig {
 /**
- * How many turns run at once in this process. As many more may wait for other agents, or for another turn of their session.
+ * The number of turns that run at once in this process. As many more may wait for other agents or for an earlier turn of their session.
  */
 concurrency: number
 /**
@@ -12,161 +12,161 @@ concurrency: number
  */
 agentName: string
 /**
- * The agents that are announced on the bus, and take tasks over it: agentName is the agent itself, others are robots. None when left out.
+ * Agents that take tasks over the bus: agentName for the agent itself, any other name for a robot. Default: none.
  * 
  * @maxItems 100
  */
 busAgents: string[]
 /**
- * Where the model is: the base of an OpenAI-compatible API, such as https://openrouter.ai/api/v1, or of Anthropic's. Gets modelApiKey.
+ * Base URL of the model's API, such as https://openrouter.ai/api/v1. Requests to it carry modelApiKey.
  */
 modelUrl?: string
 /**
- * The model's name there, such as openai/gpt-5-mini.
+ * The name of the model at modelUrl, such as openai/gpt-5-mini.
  */
 model?: string
 /**
- * The key that modelUrl asks for.
+ * The API key for modelUrl.
  */
 modelApiKey?: string
 /**
- * The API that is spoken at modelUrl; by its address when left out.
+ * The API that modelUrl speaks. Default: derived from the address.
  */
 modelProtocol?: ("openai" | "anthropic")
 /**
- * A file, YAML or JSON, that says what models need: their context, their limits, further words. The longest prefix of the model's name holds.
+ * A YAML or JSON file with context sizes, limits, prices and extra prompts of models. The entry with the longest prefix of the model's name applies.
  */
 modelBehaviors?: string
 /**
- * Where an Ollama is looked for if modelUrl is not set. If it answers, the agent uses its model of that name, or its newest.
+ * Address of an Ollama to use when modelUrl is not set. The agent uses the Ollama model that `model` names, else the newest one.
  */
 ollamaUrl: string
 /**
- * A text file, at most 64 KiB, that tells the model who it is and how to work. The agent has words of its own when left out.
+ * A text file with the system prompt, at most 64 KiB. Default: the agent's own prompt.
  */
 systemPromptFile?: string
 /**
- * The name of a model at modelUrl, a cheap one, that writes a sentence about each service for the search. Each is written once. Left out, services have their own texts.
+ * A cheap model at modelUrl that writes one sentence about each service for the search, once per service. Default: the description that each service publishes.
  */
 summaryModel?: string
 /**
- * The name of a model at modelUrl, a cheap one, that answers the questions of wisps. Left out, the model of the turn does.
+ * A cheap model at modelUrl for the questions that wisps ask. Default: the model of the turn.
  */
 wispModel?: string
 /**
- * The name of a model at modelUrl that makes embeddings, for agent__embed and the gateway's /v1/embeddings. Left out, there are none.
+ * The model at modelUrl for agent__embed and the gateway's /v1/embeddings. Without it neither is offered.
  */
 embeddingModel?: string
 /**
- * Further models at modelUrl, which definitions of agents may name. A definition that names another has the agent's own.
+ * Further models at modelUrl that definitions of agents may name. A definition that names any other model gets the agent's own.
  * 
  * @maxItems 100
  */
 agentModels: string[]
 /**
- * Whether a session's model may start helpers, which work beside it, and share a whiteboard with them. A caller must be allowed to use agent__helper.
+ * With true a session may start helpers that work in parallel and share a whiteboard. The caller must also be allowed to use agent__helper. Set false to switch helpers off for all.
  */
 helpers: boolean
 /**
- * With more tools than these the model gets a few, with which it searches, reads about and calls the others.
+ * The number of tools that a model is given directly. With more it gets a few tools to search, describe and call the others.
  */
 maxTools: number
 /**
- * The longest that a turn may take, also if its caller waits longer.
+ * The longest time for one turn, in milliseconds, even if the caller would wait longer.
  */
 turnTimeoutMs: number
 /**
- * What a turn may cost, with all agents that it calls, in the currency of the prices in modelBehaviors. Then models without a price are not asked. Unlimited when left out.
+ * The most that a turn may cost, its sub-agents included, in the currency of the prices in modelBehaviors. With it, models without a price are not used. Default: no limit.
  */
 maxTurnCost?: number
 /**
- * The folder that the service keeps its own data in. It is made if it is missing, for this user alone.
+ * The folder for the service's own data. It is created if missing, readable by this user only.
  */
 dataDirectory: string
 /**
- * Whether conversations outlive the process where there is no Redis. They lie in dataDirectory. With false a restart forgets them.
+ * Without Redis, sessions are kept in dataDirectory. Set false to keep them in memory only; a restart then loses them.
  */
 keepSessions: boolean
 /**
- * Where instances keep robots, skills and wisps together, postgres://user:password@host:port/database. Without it they lie in dataDirectory.
+ * PostgreSQL for robots, skills and wisps, shared by all instances: postgres://user:password@host:port/database. Without it they are kept in dataDirectory.
  */
 databaseUrl?: string
 /**
- * How long a change waits for others that write to the same database.
+ * Time that a write waits for other writers of the same database, in milliseconds.
  */
 busyTimeoutMs: number
 /**
- * A file, YAML or JSON, of robots that every caller sees and nobody changes. They are there besides those of the database.
+ * A YAML or JSON file of robots that all callers see and none can change. They are added to those in the database.
  */
 agentsFile?: string
 /**
- * How many robots one caller may make.
+ * The number of robots that one caller may create.
  */
 maxRobotsPerCaller: number
 /**
- * How many wisps one caller may save.
+ * The number of wisps that one caller may save.
  */
 maxWispsPerCaller: number
 /**
- * How many skills one caller may save.
+ * The number of skills that one caller may save.
  */
 maxSkillsPerCaller: number
 /**
- * Where sessions, turns and working memory are kept, and calls counted and claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance keeps its own, and a restart forgets them.
+ * Redis for sessions, turns, working memory, claims and call counts, shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own.
  */
 redisUrl?: string
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<AgentConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many turns run at once in this process. As many more may wait for other agents, or for another turn of their session.","default":256},"agentName":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[\\x21-\\x7e]+$","default":"RockBot","description":"The name under which the agent replies to users."},"busAgents":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"default":[],"description":"The agents that are announced on the bus, and take tasks over it: agentName is the agent itself, others are robots. None when left out."},"modelUrl":{"type":"string","pattern":"^https?://","x-url":true,"description":"Where the model is: the base of an OpenAI-compatible API, such as https://openrouter.ai/api/v1, or of Anthropic's. Gets modelApiKey."},"model":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"The model's name there, such as openai/gpt-5-mini."},"modelApiKey":{"type":"string","minLength":1,"maxLength":4096,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key that modelUrl asks for."},"modelProtocol":{"type":"string","enum":["openai","anthropic"],"description":"The API that is spoken at modelUrl; by its address when left out."},"modelBehaviors":{"type":"string","minLength":1,"maxLength":4096,"description":"A file, YAML or JSON, that says what models need: their context, their limits, further words. The longest prefix of the model's name holds."},"ollamaUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"http://127.0.0.1:11434","description":"Where an Ollama is looked for if modelUrl is not set. If it answers, the agent uses its model of that name, or its newest."},"systemPromptFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A text file, at most 64 KiB, that tells the model who it is and how to work. The agent has words of its own when left out."},"summaryModel":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"The name of a model at modelUrl, a cheap one, that writes a sentence about each service for the search. Each is written once. Left out, services have their own texts."},"wispModel":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"The name of a model at modelUrl, a cheap one, that answers the questions of wisps. Left out, the model of the turn does."},"embeddingModel":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"The name of a model at modelUrl that makes embeddings, for agent__embed and the gateway's /v1/embeddings. Left out, there are none."},"agentModels":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$"},"default":[],"description":"Further models at modelUrl, which definitions of agents may name. A definition that names another has the agent's own."},"helpers":{"type":"boolean","default":true,"description":"Whether a session's model may start helpers, which work beside it, and share a whiteboard with them. A caller must be allowed to use agent__helper."},"maxTools":{"type":"integer","minimum":0,"maximum":10000,"default":64,"description":"With more tools than these the model gets a few, with which it searches, reads about and calls the others."},"turnTimeoutMs":{"type":"integer","minimum":1000,"maximum":1200000,"default":600000,"description":"The longest that a turn may take, also if its caller waits longer."},"maxTurnCost":{"type":"number","exclusiveMinimum":0,"maximum":1000000,"description":"What a turn may cost, with all agents that it calls, in the currency of the prices in modelBehaviors. Then models without a price are not asked. Unlimited when left out."},"dataDirectory":{"type":"string","minLength":1,"maxLength":3000,"description":"The folder that the service keeps its own data in. It is made if it is missing, for this user alone.","default":".rockbot/agents"},"keepSessions":{"type":"boolean","default":true,"description":"Whether conversations outlive the process where there is no Redis. They lie in dataDirectory. With false a restart forgets them."},"databaseUrl":{"type":"string","pattern":"^postgres(ql)?://","x-url":true,"x-secret":true,"description":"Where instances keep robots, skills and wisps together, postgres://user:password@host:port/database. Without it they lie in dataDirectory."},"busyTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"How long a change waits for others that write to the same database."},"agentsFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file, YAML or JSON, of robots that every caller sees and nobody changes. They are there besides those of the database."},"maxRobotsPerCaller":{"type":"integer","minimum":1,"maximum":100000,"default":1000,"description":"How many robots one caller may make."},"maxWispsPerCaller":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"How many wisps one caller may save."},"maxSkillsPerCaller":{"type":"integer","minimum":1,"maximum":2000,"default":200,"description":"How many skills one caller may save."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where sessions, turns and working memory are kept, and calls counted and claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance keeps its own, and a restart forgets them."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<AgentConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of turns that run at once in this process. As many more may wait for other agents or for an earlier turn of their session.","default":256},"agentName":{"type":"string","minLength":1,"maxLength":64,"pattern":"^[\\x21-\\x7e]+$","default":"RockBot","description":"The name under which the agent replies to users."},"busAgents":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"default":[],"description":"Agents that take tasks over the bus: agentName for the agent itself, any other name for a robot. Default: none."},"modelUrl":{"type":"string","pattern":"^https?://","x-url":true,"description":"Base URL of the model's API, such as https://openrouter.ai/api/v1. Requests to it carry modelApiKey."},"model":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"The name of the model at modelUrl, such as openai/gpt-5-mini."},"modelApiKey":{"type":"string","minLength":1,"maxLength":4096,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The API key for modelUrl."},"modelProtocol":{"type":"string","enum":["openai","anthropic"],"description":"The API that modelUrl speaks. Default: derived from the address."},"modelBehaviors":{"type":"string","minLength":1,"maxLength":4096,"description":"A YAML or JSON file with context sizes, limits, prices and extra prompts of models. The entry with the longest prefix of the model's name applies."},"ollamaUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"http://127.0.0.1:11434","description":"Address of an Ollama to use when modelUrl is not set. The agent uses the Ollama model that `model` names, else the newest one."},"systemPromptFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A text file with the system prompt, at most 64 KiB. Default: the agent's own prompt."},"summaryModel":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"A cheap model at modelUrl that writes one sentence about each service for the search, once per service. Default: the description that each service publishes."},"wispModel":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"A cheap model at modelUrl for the questions that wisps ask. Default: the model of the turn."},"embeddingModel":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$","description":"The model at modelUrl for agent__embed and the gateway's /v1/embeddings. Without it neither is offered."},"agentModels":{"type":"array","maxItems":100,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":256,"pattern":"^[\\x21-\\x7e]+$"},"default":[],"description":"Further models at modelUrl that definitions of agents may name. A definition that names any other model gets the agent's own."},"helpers":{"type":"boolean","default":true,"description":"With true a session may start helpers that work in parallel and share a whiteboard. The caller must also be allowed to use agent__helper. Set false to switch helpers off for all."},"maxTools":{"type":"integer","minimum":0,"maximum":10000,"default":64,"description":"The number of tools that a model is given directly. With more it gets a few tools to search, describe and call the others."},"turnTimeoutMs":{"type":"integer","minimum":1000,"maximum":1200000,"default":600000,"description":"The longest time for one turn, in milliseconds, even if the caller would wait longer."},"maxTurnCost":{"type":"number","exclusiveMinimum":0,"maximum":1000000,"description":"The most that a turn may cost, its sub-agents included, in the currency of the prices in modelBehaviors. With it, models without a price are not used. Default: no limit."},"dataDirectory":{"type":"string","minLength":1,"maxLength":3000,"description":"The folder for the service's own data. It is created if missing, readable by this user only.","default":".rockbot/agents"},"keepSessions":{"type":"boolean","default":true,"description":"Without Redis, sessions are kept in dataDirectory. Set false to keep them in memory only; a restart then loses them."},"databaseUrl":{"type":"string","pattern":"^postgres(ql)?://","x-url":true,"x-secret":true,"description":"PostgreSQL for robots, skills and wisps, shared by all instances: postgres://user:password@host:port/database. Without it they are kept in dataDirectory."},"busyTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"Time that a write waits for other writers of the same database, in milliseconds."},"agentsFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A YAML or JSON file of robots that all callers see and none can change. They are added to those in the database."},"maxRobotsPerCaller":{"type":"integer","minimum":1,"maximum":100000,"default":1000,"description":"The number of robots that one caller may create."},"maxWispsPerCaller":{"type":"integer","minimum":1,"maximum":1000,"default":100,"description":"The number of wisps that one caller may save."},"maxSkillsPerCaller":{"type":"integer","minimum":1,"maximum":2000,"default":200,"description":"The number of skills that one caller may save."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for sessions, turns, working memory, claims and call counts, shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

@@ -4,77 +4,77 @@ import { validate } from "./config-validator.js";
 
 export interface AnthropicToolsConfig {
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * An Admin API key of the organization, sk-ant-admin…. It is not the key that models are asked with. Without it anthropic_usage is not offered.
+ * An Admin API key of your organization (sk-ant-admin…), not a key for models. Without it anthropic_usage is not offered.
  */
 anthropicAdminApiKey?: string
 /**
- * Where the Admin API is: scheme, host and port. Gets the key.
+ * Scheme, host and port of the Admin API. Requests to it carry the key.
  */
 anthropicBaseUrl: string
 /**
- * The time for one page of a report.
+ * Timeout for one page of a report, in milliseconds.
  */
 fetchTimeoutMs: number
 /**
- * Where calls are counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself.
+ * Redis for call counts shared by all instances: redis(s)://user:password@host:port/database. Without it each instance counts by itself.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<AnthropicToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":4},"anthropicAdminApiKey":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"An Admin API key of the organization, sk-ant-admin…. It is not the key that models are asked with. Without it anthropic_usage is not offered."},"anthropicBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://api.anthropic.com","description":"Where the Admin API is: scheme, host and port. Gets the key."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":30000,"description":"The time for one page of a report."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where calls are counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<AnthropicToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":4},"anthropicAdminApiKey":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"An Admin API key of your organization (sk-ant-admin…), not a key for models. Without it anthropic_usage is not offered."},"anthropicBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://api.anthropic.com","description":"Scheme, host and port of the Admin API. Requests to it carry the key."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":30000,"description":"Timeout for one page of a report, in milliseconds."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for call counts shared by all instances: redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

@@ -4,127 +4,127 @@ import { validate } from "./config-validator.js";
 
 export interface GatewayConfig {
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * The address to listen on. Any but a loopback address needs gatewayToken.
+ * The address to listen on. Any address but loopback requires gatewayToken.
  */
 host: string
 /**
- * The port to listen on; 0 takes any free one.
+ * The port to listen on. 0 takes any free port.
  */
 port: number
 /**
- * The bearer token that every request but /healthz and /readyz must carry. At least 16 visible ASCII characters.
+ * The bearer token for every request except /healthz and /readyz: at least 16 visible ASCII characters.
  */
 gatewayToken?: string
 /**
- * Names, without port, by which clients may address the gateway (their Host header), besides localhost, 127.0.0.1, [::1] and host.
+ * Host names, without port, that the Host header of a request may have. Always allowed: localhost, 127.0.0.1, [::1] and host.
  */
 allowedHosts: string[]
 /**
- * Values of the Origin header with which requests are taken, such as https://chat.example; a request with any other is refused. Answers carry no CORS headers, so a page of such an origin can read them only through a proxy that adds these.
+ * Values of the Origin header that are accepted, such as https://chat.example. Any other Origin is refused. Answers have no CORS headers: a page of such an origin needs a proxy that adds them.
  */
 allowedOrigins: string[]
 /**
- * Where A2A clients reach the gateway: scheme, host and port. With it the agent is served by A2A, and its card names this address. Without it there are no such paths.
+ * Public address of the gateway for A2A clients: scheme, host and port. It switches A2A on and stands in the agent's card. Without it the A2A paths are absent.
  */
 a2aUrl?: string
 /**
- * Further agents that A2A clients reach: names of robots, or of agents of the file. Each has a card of its own, at /a2a/agents/{name}. A caller must see the agent, and be allowed to use it.
+ * Further agents that A2A clients may reach: robots, or agents of the agents' file. The card of each is at /a2a/agents/{name}. A caller must be allowed to use the agent.
  * 
  * @maxItems 32
  */
 a2aAgents: string[]
 /**
- * How long an A2A client may leave a question of the agent unanswered. Then its task fails. Milliseconds.
+ * Time that an A2A client has to answer a question of the agent, in milliseconds. After it the task fails.
  */
 a2aInputWaitMs: number
 /**
- * Whether A2A clients may have news of their tasks sent to an address that they name. Only public addresses are reached, and those of a2aPushAddresses.
+ * Set true to let A2A clients name an address that receives updates of their tasks. Only public addresses and those of a2aPushAddresses are reached.
  */
 a2aPush: boolean
 /**
- * Exceptions to the rule that news of tasks goes to public addresses only: HOST:PORT, IP:PORT or CIDR:PORT on this port, CIDR on the ports 80, 443, 8080 and 8443.
+ * Private addresses that may receive updates of tasks: HOST:PORT, IP:PORT or CIDR:PORT on that port, CIDR on the ports 80, 443, 8080 and 8443.
  */
 a2aPushAddresses: string[]
 /**
- * The agent that the calls are made as; part of the topic of their results.
+ * The agent name of calls by this gateway; part of its reply topic.
  */
 agentName: string
 /**
- * Tells several gateways of one agentName apart, such as the ordinal of a StatefulSet; a number from 0 to 63 where the policy says identity: verified. Without it each leases one from Redis. Without redisUrl too, the first has none, and each further one a name by lot.
+ * The name of this instance among gateways of one agentName, such as the ordinal of a StatefulSet. With verified identity it is a number from 0 to 63. Default: leased from Redis. Without Redis further instances choose a random name.
  */
 instance?: string
 /**
- * Where the journal of calls is kept, redis(s)://user:password@host:port/database, so that a restarted gateway finds the answers of calls that were out.
+ * Redis for the journal of calls: redis(s)://user:password@host:port/database. With it a restarted gateway still delivers the answers of calls that were running.
  */
 redisUrl?: string
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call that is refused here, and for refused requests by address, with their number. One process writes to a file. Services write the lines of all other calls.
+ * The audit log of refusals: one line per call that the gateway refuses, and one per address with its number of refused requests. Services write the lines of all other calls. Each process needs its own file.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * How long a call may take when the request does not say.
+ * Timeout of a call that names none, in milliseconds.
  */
 callTimeoutMs: number
 /**
- * The longest time that a request may ask for.
+ * The longest timeout that a request may ask for, in milliseconds.
  */
 maxCallTimeoutMs: number
 /**
- * How long a client may take to send its request.
+ * Time for a client to send its whole request, in milliseconds.
  */
 requestTimeoutMs: number
 /**
- * How many requests run at once; more are answered with overloaded. A caller with a token of its own in the policy has at most half of them.
+ * The number of requests that run at once; further ones are answered with `overloaded`. A caller with a token of its own in the policy gets at most half of them.
  */
 maxConcurrent: number
 /**
- * How many connections one address, or network of 64 bits, may have open on which no request was let in; for one more the oldest is closed.
+ * The number of open connections per client address (per /64 network for IPv6) before one of its requests is authenticated. One more closes the oldest.
  */
 strangersPerAddress: number
 /**
- * Addresses and networks, such as 10.0.0.0/8, of proxies, ingresses and port relays in front of it: strangersPerAddress does not hold for them, as many come through one.
+ * Addresses or networks, such as 10.0.0.0/8, of reverse proxies, ingresses and port relays. Many clients come through each, so strangersPerAddress does not apply to them.
  */
 proxies: string[]
 /**
- * Time for running requests to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running requests to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics, apart from the main port; none when left out.
+ * A separate port for /healthz, /readyz and /metrics. Without it there is none.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<GatewayConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"host":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address to listen on. Any but a loopback address needs gatewayToken."},"port":{"type":"integer","minimum":0,"maximum":65535,"description":"The port to listen on; 0 takes any free one.","default":8480},"gatewayToken":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The bearer token that every request but /healthz and /readyz must carry. At least 16 visible ASCII characters."},"allowedHosts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":255},"default":[],"description":"Names, without port, by which clients may address the gateway (their Host header), besides localhost, 127.0.0.1, [::1] and host."},"allowedOrigins":{"type":"array","items":{"type":"string","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/]+$","x-url":true},"default":[],"description":"Values of the Origin header with which requests are taken, such as https://chat.example; a request with any other is refused. Answers carry no CORS headers, so a page of such an origin can read them only through a proxy that adds these."},"a2aUrl":{"type":"string","pattern":"^https?://[^/?#@\\s]+$","maxLength":300,"x-url":true,"description":"Where A2A clients reach the gateway: scheme, host and port. With it the agent is served by A2A, and its card names this address. Without it there are no such paths."},"a2aAgents":{"type":"array","maxItems":32,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":48,"pattern":"^[a-z0-9]+(?:[-_][a-z0-9]+)*$"},"default":[],"description":"Further agents that A2A clients reach: names of robots, or of agents of the file. Each has a card of its own, at /a2a/agents/{name}. A caller must see the agent, and be allowed to use it."},"a2aInputWaitMs":{"type":"integer","minimum":1000,"maximum":82800000,"default":43200000,"description":"How long an A2A client may leave a question of the agent unanswered. Then its task fails. Milliseconds."},"a2aPush":{"type":"boolean","default":false,"description":"Whether A2A clients may have news of their tasks sent to an address that they name. Only public addresses are reached, and those of a2aPushAddresses."},"a2aPushAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Exceptions to the rule that news of tasks goes to public addresses only: HOST:PORT, IP:PORT or CIDR:PORT on this port, CIDR on the ports 80, 443, 8080 and 8443."},"agentName":{"type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,38}$","default":"gateway","description":"The agent that the calls are made as; part of the topic of their results."},"instance":{"type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,38}$","description":"Tells several gateways of one agentName apart, such as the ordinal of a StatefulSet; a number from 0 to 63 where the policy says identity: verified. Without it each leases one from Redis. Without redisUrl too, the first has none, and each further one a name by lot."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where the journal of calls is kept, redis(s)://user:password@host:port/database, so that a restarted gateway finds the answers of calls that were out."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call that is refused here, and for refused requests by address, with their number. One process writes to a file. Services write the lines of all other calls."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"callTimeoutMs":{"type":"integer","minimum":1,"maximum":1200000,"default":60000,"description":"How long a call may take when the request does not say."},"maxCallTimeoutMs":{"type":"integer","minimum":1,"maximum":1200000,"default":1200000,"description":"The longest time that a request may ask for."},"requestTimeoutMs":{"type":"integer","minimum":100,"maximum":300000,"default":15000,"description":"How long a client may take to send its request."},"maxConcurrent":{"type":"integer","minimum":1,"maximum":10000,"default":256,"description":"How many requests run at once; more are answered with overloaded. A caller with a token of its own in the policy has at most half of them."},"strangersPerAddress":{"type":"integer","minimum":1,"maximum":10000,"default":128,"description":"How many connections one address, or network of 64 bits, may have open on which no request was let in; for one more the oldest is closed."},"proxies":{"type":"array","items":{"type":"string","minLength":1,"maxLength":64},"default":[],"description":"Addresses and networks, such as 10.0.0.0/8, of proxies, ingresses and port relays in front of it: strangersPerAddress does not hold for them, as many come through one."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running requests to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics, apart from the main port; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<GatewayConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"host":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address to listen on. Any address but loopback requires gatewayToken."},"port":{"type":"integer","minimum":0,"maximum":65535,"description":"The port to listen on. 0 takes any free port.","default":8480},"gatewayToken":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The bearer token for every request except /healthz and /readyz: at least 16 visible ASCII characters."},"allowedHosts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":255},"default":[],"description":"Host names, without port, that the Host header of a request may have. Always allowed: localhost, 127.0.0.1, [::1] and host."},"allowedOrigins":{"type":"array","items":{"type":"string","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/]+$","x-url":true},"default":[],"description":"Values of the Origin header that are accepted, such as https://chat.example. Any other Origin is refused. Answers have no CORS headers: a page of such an origin needs a proxy that adds them."},"a2aUrl":{"type":"string","pattern":"^https?://[^/?#@\\s]+$","maxLength":300,"x-url":true,"description":"Public address of the gateway for A2A clients: scheme, host and port. It switches A2A on and stands in the agent's card. Without it the A2A paths are absent."},"a2aAgents":{"type":"array","maxItems":32,"uniqueItems":true,"items":{"type":"string","minLength":1,"maxLength":48,"pattern":"^[a-z0-9]+(?:[-_][a-z0-9]+)*$"},"default":[],"description":"Further agents that A2A clients may reach: robots, or agents of the agents' file. The card of each is at /a2a/agents/{name}. A caller must be allowed to use the agent."},"a2aInputWaitMs":{"type":"integer","minimum":1000,"maximum":82800000,"default":43200000,"description":"Time that an A2A client has to answer a question of the agent, in milliseconds. After it the task fails."},"a2aPush":{"type":"boolean","default":false,"description":"Set true to let A2A clients name an address that receives updates of their tasks. Only public addresses and those of a2aPushAddresses are reached."},"a2aPushAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Private addresses that may receive updates of tasks: HOST:PORT, IP:PORT or CIDR:PORT on that port, CIDR on the ports 80, 443, 8080 and 8443."},"agentName":{"type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,38}$","default":"gateway","description":"The agent name of calls by this gateway; part of its reply topic."},"instance":{"type":"string","pattern":"^[a-z0-9][a-z0-9-]{0,38}$","description":"The name of this instance among gateways of one agentName, such as the ordinal of a StatefulSet. With verified identity it is a number from 0 to 63. Default: leased from Redis. Without Redis further instances choose a random name."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for the journal of calls: redis(s)://user:password@host:port/database. With it a restarted gateway still delivers the answers of calls that were running."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log of refusals: one line per call that the gateway refuses, and one per address with its number of refused requests. Services write the lines of all other calls. Each process needs its own file."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"callTimeoutMs":{"type":"integer","minimum":1,"maximum":1200000,"default":60000,"description":"Timeout of a call that names none, in milliseconds."},"maxCallTimeoutMs":{"type":"integer","minimum":1,"maximum":1200000,"default":1200000,"description":"The longest timeout that a request may ask for, in milliseconds."},"requestTimeoutMs":{"type":"integer","minimum":100,"maximum":300000,"default":15000,"description":"Time for a client to send its whole request, in milliseconds."},"maxConcurrent":{"type":"integer","minimum":1,"maximum":10000,"default":256,"description":"The number of requests that run at once; further ones are answered with `overloaded`. A caller with a token of its own in the policy gets at most half of them."},"strangersPerAddress":{"type":"integer","minimum":1,"maximum":10000,"default":128,"description":"The number of open connections per client address (per /64 network for IPv6) before one of its requests is authenticated. One more closes the oldest."},"proxies":{"type":"array","items":{"type":"string","minLength":1,"maxLength":64},"default":[],"description":"Addresses or networks, such as 10.0.0.0/8, of reverse proxies, ingresses and port relays. Many clients come through each, so strangersPerAddress does not apply to them."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running requests to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"A separate port for /healthz, /readyz and /metrics. Without it there is none."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

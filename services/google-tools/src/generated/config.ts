@@ -4,105 +4,105 @@ import { validate } from "./config-validator.js";
 
 export interface GoogleToolsConfig {
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * The folder that the service keeps its own data in. It is made if it is missing, for this user alone.
+ * The folder for the service's own data. It is created if missing, readable by this user only.
  */
 dataDirectory: string
 /**
- * The OAuth client, of the kind Desktop app, ….apps.googleusercontent.com. Without it no tool of this service is offered.
+ * Client ID of an OAuth client of the type Desktop app (….apps.googleusercontent.com). Without it this service offers no tools.
  */
 googleClientId?: string
 /**
- * The secret of the OAuth client.
+ * Secret of the OAuth client.
  */
 googleClientSecret?: string
 /**
- * A key of 32 bytes, as hex or base64, by which tokens are encrypted in their files: openssl rand -hex 32 makes one. Without it only the rights of the files protect them.
+ * Encryption key for the stored tokens: 32 bytes in hex or base64 (openssl rand -hex 32). Without it only file permissions protect them.
  */
 googleTokenKey?: string
 /**
- * The account of callers where the policy names no credential of the kind google. Not needed where there is one account.
+ * The account for callers to whom the policy gives no google credential. It may be left out if there is only one account.
  */
 googleAccount?: string
 /**
- * Where Gmail's API is: scheme, host and port. Gets tokens.
+ * Scheme, host and port of the Gmail API. Requests to it carry access tokens.
  */
 gmailBaseUrl: string
 /**
- * Where Calendar's API is, likewise.
+ * Scheme, host and port of the Calendar API. Requests to it carry access tokens.
  */
 calendarBaseUrl: string
 /**
- * Where tokens come from, likewise. Gets the client's secret.
+ * Scheme, host and port of Google's token endpoint. Requests to it carry the client's secret.
  */
 googleTokenBaseUrl: string
 /**
- * Where a person consents, likewise. Gets no secret.
+ * Scheme, host and port of Google's consent page. It receives no secret.
  */
 googleConsentBaseUrl: string
 /**
- * The time for one request to Google.
+ * Timeout for one request to Google, in milliseconds.
  */
 fetchTimeoutMs: number
 /**
- * Where calls are counted, and tokens renewed one at a time, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself.
+ * Redis for call counts and for the lock that renews tokens, shared by all instances: redis(s)://user:password@host:port/database. Without it each instance counts by itself.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<GoogleToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":8},"dataDirectory":{"type":"string","minLength":1,"maxLength":3000,"description":"The folder that the service keeps its own data in. It is made if it is missing, for this user alone.","default":".rockbot/google"},"googleClientId":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","description":"The OAuth client, of the kind Desktop app, ….apps.googleusercontent.com. Without it no tool of this service is offered."},"googleClientSecret":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The secret of the OAuth client."},"googleTokenKey":{"type":"string","pattern":"^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$","x-secret":true,"description":"A key of 32 bytes, as hex or base64, by which tokens are encrypted in their files: openssl rand -hex 32 makes one. Without it only the rights of the files protect them."},"googleAccount":{"type":"string","pattern":"^[A-Za-z0-9@._+-]{1,128}$","description":"The account of callers where the policy names no credential of the kind google. Not needed where there is one account."},"gmailBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://gmail.googleapis.com","description":"Where Gmail's API is: scheme, host and port. Gets tokens."},"calendarBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://www.googleapis.com","description":"Where Calendar's API is, likewise."},"googleTokenBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://oauth2.googleapis.com","description":"Where tokens come from, likewise. Gets the client's secret."},"googleConsentBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://accounts.google.com","description":"Where a person consents, likewise. Gets no secret."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":30000,"description":"The time for one request to Google."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where calls are counted, and tokens renewed one at a time, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<GoogleToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":8},"dataDirectory":{"type":"string","minLength":1,"maxLength":3000,"description":"The folder for the service's own data. It is created if missing, readable by this user only.","default":".rockbot/google"},"googleClientId":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","description":"Client ID of an OAuth client of the type Desktop app (….apps.googleusercontent.com). Without it this service offers no tools."},"googleClientSecret":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"Secret of the OAuth client."},"googleTokenKey":{"type":"string","pattern":"^([0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$","x-secret":true,"description":"Encryption key for the stored tokens: 32 bytes in hex or base64 (openssl rand -hex 32). Without it only file permissions protect them."},"googleAccount":{"type":"string","pattern":"^[A-Za-z0-9@._+-]{1,128}$","description":"The account for callers to whom the policy gives no google credential. It may be left out if there is only one account."},"gmailBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://gmail.googleapis.com","description":"Scheme, host and port of the Gmail API. Requests to it carry access tokens."},"calendarBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://www.googleapis.com","description":"Scheme, host and port of the Calendar API. Requests to it carry access tokens."},"googleTokenBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://oauth2.googleapis.com","description":"Scheme, host and port of Google's token endpoint. Requests to it carry the client's secret."},"googleConsentBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://accounts.google.com","description":"Scheme, host and port of Google's consent page. It receives no secret."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":30000,"description":"Timeout for one request to Google, in milliseconds."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for call counts and for the lock that renews tokens, shared by all instances: redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

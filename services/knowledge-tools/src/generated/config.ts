@@ -4,96 +4,96 @@ import { validate } from "./config-validator.js";
 
 export interface KnowledgeToolsConfig {
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * The folder that the service keeps its own data in. It is made if it is missing, for this user alone.
+ * The folder for the service's own data. It is created if missing, readable by this user only.
  */
 dataDirectory: string
 /**
- * Where instances keep items together, postgres://user:password@host:port/database. Without it they lie in dataDirectory.
+ * PostgreSQL for the items, shared by all instances: postgres://user:password@host:port/database. Without it they are kept in dataDirectory.
  */
 databaseUrl?: string
 /**
- * The kinds that items may have. The first is that of an item that names none.
+ * The kinds that items may have. An item that names no kind gets the first one.
  * 
  * @minItems 1
  * @maxItems 100
  */
 kinds: string[]
 /**
- * Whether knowledge_search is offered under the name search as well.
+ * Set true to offer knowledge_search also under the name `search`.
  */
 offerSearch: boolean
 /**
- * How many items one caller may save. An import by an operator has no such bound.
+ * The number of items that one caller may save. Imports by an operator have no such limit.
  */
 maxItemsPerCaller: number
 /**
- * How many bytes the items have that one caller may save. An import by an operator has no such bound.
+ * Total size of the items that one caller may save, in bytes. Imports by an operator have no such limit.
  */
 maxBytesPerCaller: number
 /**
- * How long a change waits for others that write to the same database.
+ * Time that a write waits for other writers of the same database, in milliseconds.
  */
 busyTimeoutMs: number
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Where instances remember together, redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance remembers by itself.
+ * Redis for the state that instances share: redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance keeps its own state.
  */
 redisUrl?: string
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<KnowledgeToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":16},"dataDirectory":{"type":"string","minLength":1,"maxLength":3000,"description":"The folder that the service keeps its own data in. It is made if it is missing, for this user alone.","default":".rockbot/knowledge"},"databaseUrl":{"type":"string","pattern":"^postgres(ql)?://","x-url":true,"x-secret":true,"description":"Where instances keep items together, postgres://user:password@host:port/database. Without it they lie in dataDirectory."},"kinds":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","pattern":"^[a-z0-9][a-z0-9_-]{0,38}$"},"default":["post","thread","reply","node","collection","profile","event"],"description":"The kinds that items may have. The first is that of an item that names none."},"offerSearch":{"type":"boolean","default":false,"description":"Whether knowledge_search is offered under the name search as well."},"maxItemsPerCaller":{"type":"integer","minimum":1,"maximum":100000000,"default":10000,"description":"How many items one caller may save. An import by an operator has no such bound."},"maxBytesPerCaller":{"type":"integer","minimum":1000000,"maximum":1000000000000,"default":268435456,"description":"How many bytes the items have that one caller may save. An import by an operator has no such bound."},"busyTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"How long a change waits for others that write to the same database."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where instances remember together, redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance remembers by itself."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<KnowledgeToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":16},"dataDirectory":{"type":"string","minLength":1,"maxLength":3000,"description":"The folder for the service's own data. It is created if missing, readable by this user only.","default":".rockbot/knowledge"},"databaseUrl":{"type":"string","pattern":"^postgres(ql)?://","x-url":true,"x-secret":true,"description":"PostgreSQL for the items, shared by all instances: postgres://user:password@host:port/database. Without it they are kept in dataDirectory."},"kinds":{"type":"array","minItems":1,"maxItems":100,"uniqueItems":true,"items":{"type":"string","pattern":"^[a-z0-9][a-z0-9_-]{0,38}$"},"default":["post","thread","reply","node","collection","profile","event"],"description":"The kinds that items may have. An item that names no kind gets the first one."},"offerSearch":{"type":"boolean","default":false,"description":"Set true to offer knowledge_search also under the name `search`."},"maxItemsPerCaller":{"type":"integer","minimum":1,"maximum":100000000,"default":10000,"description":"The number of items that one caller may save. Imports by an operator have no such limit."},"maxBytesPerCaller":{"type":"integer","minimum":1000000,"maximum":1000000000000,"default":268435456,"description":"Total size of the items that one caller may save, in bytes. Imports by an operator have no such limit."},"busyTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"Time that a write waits for other writers of the same database, in milliseconds."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for the state that instances share: redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance keeps its own state."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

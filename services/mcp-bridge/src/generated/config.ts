@@ -4,105 +4,105 @@ import { validate } from "./config-validator.js";
 
 export interface McpBridgeConfig {
 /**
- * The file that names the MCP servers, in the common mcpServers form. Read again whenever its content changes.
+ * The file that lists the MCP servers, in the usual mcpServers form. It is read again when its content changes.
  */
 mcpConfig?: string
 /**
- * Where it is kept which definitions of tools are approved and which servers agents have registered, such as mcp.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved definitions.
+ * Lock file with approved tool definitions and registered servers, such as mcp.lock.json. With redisUrl both are in Redis; the file is then read only, and adds further approvals.
  */
 mcpLockFile?: string
 /**
- * Which definitions of tools are offered without an operator's approval: those that a server has when it is seen first, those of the file of pins only, or off, whatever a server says. A server's own pin wins.
+ * `first-sight` approves the definitions that a server has when first seen; `file` offers only tools in the lock file; `off` offers whatever a server lists. A server's own pin wins.
  */
 pin: ("first-sight" | "file" | "off")
 /**
- * Whether agents that the policy allows mcp_register_server may register servers while the bridge runs: entries of the file's catalogue, https addresses on registrationHosts, and what an operator has approved.
+ * `on` lets agents with mcp_register_server in their policy register servers at run time: entries of the catalogue, https addresses on registrationHosts, and what an operator has approved.
  */
 registration: ("off" | "on")
 /**
- * Hosts whose https addresses agents may register without an operator: example.com, *.example.com for all below it, with :port if it is not 443.
+ * Hosts whose https addresses agents may register without an operator: example.com, *.example.com for all subdomains, with :port unless it is 443.
  */
 registrationHosts: string[]
 /**
- * How many servers an agent may have registered at a time.
+ * The number of servers that one agent may have registered at a time.
  */
 registrationMaxPerAgent: number
 /**
- * The user that programs run as which agents ask for and operators approve; one of its own, so that they cannot read what the bridge was given, which needs a bridge that runs as root. Without it no program can be asked for.
+ * Unix user for MCP servers that agents request. Use a dedicated one, so that they cannot read the bridge's secrets. The bridge must run as root. Without it agents cannot request programs.
  */
 registrationUid?: number
 /**
- * Exceptions to the rule that servers which agents register are reached at public addresses only: HOST:PORT, IP:PORT, [IPV6]:PORT, CIDR or CIDR:PORT.
+ * Private addresses at which agents may register servers: HOST:PORT, IP:PORT, [IPV6]:PORT, CIDR or CIDR:PORT. By default only public addresses are reached.
  */
 registrationAllowAddresses: string[]
 /**
- * Agents that are told of every change in the index of servers, beside those that ask for it.
+ * Agents that are notified of each change in the index of servers, besides those that subscribe.
  */
 agents: string[]
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * How many servers are being started or connected at once.
+ * The number of servers that start or connect at once.
  */
 initConcurrency: number
 /**
- * Where calls are claimed and counted together with the other instances, and where they agree on who has a server with state and who tells the index, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call with effects whose instance dies ends in outcome_unknown.
+ * Redis for claims, call counts and the leases of stateful servers, shared by all instances: redis(s)://user:password@host:port/database. Without it a call with effects whose instance dies ends in `outcome_unknown`.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<McpBridgeConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"mcpConfig":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that names the MCP servers, in the common mcpServers form. Read again whenever its content changes."},"mcpLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Where it is kept which definitions of tools are approved and which servers agents have registered, such as mcp.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved definitions."},"pin":{"type":"string","enum":["first-sight","file","off"],"default":"first-sight","description":"Which definitions of tools are offered without an operator's approval: those that a server has when it is seen first, those of the file of pins only, or off, whatever a server says. A server's own pin wins."},"registration":{"type":"string","enum":["off","on"],"default":"off","description":"Whether agents that the policy allows mcp_register_server may register servers while the bridge runs: entries of the file's catalogue, https addresses on registrationHosts, and what an operator has approved."},"registrationHosts":{"type":"array","items":{"type":"string","pattern":"^(?:\\*\\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::[0-9]{1,5})?$","maxLength":260},"default":[],"description":"Hosts whose https addresses agents may register without an operator: example.com, *.example.com for all below it, with :port if it is not 443."},"registrationMaxPerAgent":{"type":"integer","minimum":1,"maximum":100,"default":5,"description":"How many servers an agent may have registered at a time."},"registrationUid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"The user that programs run as which agents ask for and operators approve; one of its own, so that they cannot read what the bridge was given, which needs a bridge that runs as root. Without it no program can be asked for."},"registrationAllowAddresses":{"type":"array","items":{"type":"string","maxLength":260},"default":[],"description":"Exceptions to the rule that servers which agents register are reached at public addresses only: HOST:PORT, IP:PORT, [IPV6]:PORT, CIDR or CIDR:PORT."},"agents":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"default":[],"description":"Agents that are told of every change in the index of servers, beside those that ask for it."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":64},"initConcurrency":{"type":"integer","minimum":1,"maximum":1000,"default":8,"description":"How many servers are being started or connected at once."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where calls are claimed and counted together with the other instances, and where they agree on who has a server with state and who tells the index, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call with effects whose instance dies ends in outcome_unknown."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<McpBridgeConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"mcpConfig":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that lists the MCP servers, in the usual mcpServers form. It is read again when its content changes."},"mcpLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Lock file with approved tool definitions and registered servers, such as mcp.lock.json. With redisUrl both are in Redis; the file is then read only, and adds further approvals."},"pin":{"type":"string","enum":["first-sight","file","off"],"default":"first-sight","description":"`first-sight` approves the definitions that a server has when first seen; `file` offers only tools in the lock file; `off` offers whatever a server lists. A server's own pin wins."},"registration":{"type":"string","enum":["off","on"],"default":"off","description":"`on` lets agents with mcp_register_server in their policy register servers at run time: entries of the catalogue, https addresses on registrationHosts, and what an operator has approved."},"registrationHosts":{"type":"array","items":{"type":"string","pattern":"^(?:\\*\\.)?(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\\.)*[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?::[0-9]{1,5})?$","maxLength":260},"default":[],"description":"Hosts whose https addresses agents may register without an operator: example.com, *.example.com for all subdomains, with :port unless it is 443."},"registrationMaxPerAgent":{"type":"integer","minimum":1,"maximum":100,"default":5,"description":"The number of servers that one agent may have registered at a time."},"registrationUid":{"type":"integer","minimum":1,"maximum":4294967294,"description":"Unix user for MCP servers that agents request. Use a dedicated one, so that they cannot read the bridge's secrets. The bridge must run as root. Without it agents cannot request programs."},"registrationAllowAddresses":{"type":"array","items":{"type":"string","maxLength":260},"default":[],"description":"Private addresses at which agents may register servers: HOST:PORT, IP:PORT, [IPV6]:PORT, CIDR or CIDR:PORT. By default only public addresses are reached."},"agents":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9_-]{1,64}$"},"default":[],"description":"Agents that are notified of each change in the index of servers, besides those that subscribe."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":64},"initConcurrency":{"type":"integer","minimum":1,"maximum":1000,"default":8,"description":"The number of servers that start or connect at once."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for claims, call counts and the leases of stateful servers, shared by all instances: redis(s)://user:password@host:port/database. Without it a call with effects whose instance dies ends in `outcome_unknown`."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

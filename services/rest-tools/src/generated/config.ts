@@ -4,105 +4,105 @@ import { validate } from "./config-validator.js";
 
 export interface RestToolsConfig {
 /**
- * The file that names endpoints, credentials and OpenAPI documents. Read again whenever its content changes.
+ * The file that lists endpoints, credentials and OpenAPI documents. It is read again when its content changes.
  */
 restConfig?: string
 /**
- * Where it is kept which operations of OpenAPI documents are approved, such as rest.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved ones.
+ * Lock file with the approved operations of OpenAPI documents, such as rest.lock.json. With redisUrl the approvals are in Redis; the file is then read only, and adds further ones.
  */
 restLockFile?: string
 /**
- * Which operations of an OpenAPI document are offered without an operator's approval: those that it has when it is seen first, or those of the file of pins only.
+ * `first-sight` approves the operations that a document has when first read; `file` offers only operations in the lock file.
  */
 pin: ("first-sight" | "file")
 /**
- * How often OpenAPI documents are read again.
+ * Interval between two reads of an OpenAPI document, in seconds.
  */
 refreshSeconds: number
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * The time for one request, redirects and body included.
+ * Timeout for one request with its redirects and body, in milliseconds.
  */
 requestTimeoutMs: number
 /**
- * The longest silence of a server.
+ * Idle timeout of a connection to a server, in milliseconds.
  */
 idleTimeoutMs: number
 /**
- * The largest response, on the wire and after decompression. A larger one is refused, not cut.
+ * The largest response, on the wire and after decompression, in bytes. A larger one is refused, not cut.
  */
 maxResponseBytes: number
 /**
- * The ports on which public addresses may be reached.
+ * Ports on which public addresses may be reached.
  */
 allowPorts: number[]
 /**
- * Exceptions to the rule that only public addresses are reached: HOST:PORT, IP:PORT or CIDR:PORT on this port, CIDR on the ports of allowPorts.
+ * Private addresses that may be reached: HOST:PORT, IP:PORT or CIDR:PORT on that port, CIDR on the ports of allowPorts. By default only public addresses are.
  */
 allowAddresses: string[]
 /**
- * The User-Agent header of requests.
+ * User-Agent header of requests.
  */
 userAgent: string
 /**
- * Where calls are claimed and counted and approvals are kept together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call with effects whose instance dies ends in outcome_unknown.
+ * Redis for claims, call counts and approvals shared by all instances: redis(s)://user:password@host:port/database. Without it a call with effects whose instance dies ends in `outcome_unknown`.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<RestToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"restConfig":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that names endpoints, credentials and OpenAPI documents. Read again whenever its content changes."},"restLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Where it is kept which operations of OpenAPI documents are approved, such as rest.lock.json. With redisUrl that is in Redis, and this file, which is only read then, adds approved ones."},"pin":{"type":"string","enum":["first-sight","file"],"default":"first-sight","description":"Which operations of an OpenAPI document are offered without an operator's approval: those that it has when it is seen first, or those of the file of pins only."},"refreshSeconds":{"type":"integer","minimum":10,"maximum":604800,"default":3600,"description":"How often OpenAPI documents are read again."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":32},"requestTimeoutMs":{"type":"integer","minimum":100,"maximum":1200000,"default":60000,"description":"The time for one request, redirects and body included."},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":30000,"description":"The longest silence of a server."},"maxResponseBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The largest response, on the wire and after decompression. A larger one is refused, not cut."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"The ports on which public addresses may be reached."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Exceptions to the rule that only public addresses are reached: HOST:PORT, IP:PORT or CIDR:PORT on this port, CIDR on the ports of allowPorts."},"userAgent":{"type":"string","minLength":1,"maxLength":200,"pattern":"^[\\x20-\\x7e]+$","default":"RockBot","description":"The User-Agent header of requests."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where calls are claimed and counted and approvals are kept together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself, and a call with effects whose instance dies ends in outcome_unknown."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<RestToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"restConfig":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that lists endpoints, credentials and OpenAPI documents. It is read again when its content changes."},"restLockFile":{"type":"string","minLength":1,"maxLength":4096,"description":"Lock file with the approved operations of OpenAPI documents, such as rest.lock.json. With redisUrl the approvals are in Redis; the file is then read only, and adds further ones."},"pin":{"type":"string","enum":["first-sight","file"],"default":"first-sight","description":"`first-sight` approves the operations that a document has when first read; `file` offers only operations in the lock file."},"refreshSeconds":{"type":"integer","minimum":10,"maximum":604800,"default":3600,"description":"Interval between two reads of an OpenAPI document, in seconds."},"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":32},"requestTimeoutMs":{"type":"integer","minimum":100,"maximum":1200000,"default":60000,"description":"Timeout for one request with its redirects and body, in milliseconds."},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":30000,"description":"Idle timeout of a connection to a server, in milliseconds."},"maxResponseBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The largest response, on the wire and after decompression, in bytes. A larger one is refused, not cut."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"Ports on which public addresses may be reached."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Private addresses that may be reached: HOST:PORT, IP:PORT or CIDR:PORT on that port, CIDR on the ports of allowPorts. By default only public addresses are."},"userAgent":{"type":"string","minLength":1,"maxLength":200,"pattern":"^[\\x20-\\x7e]+$","default":"RockBot","description":"User-Agent header of requests."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for claims, call counts and approvals shared by all instances: redis(s)://user:password@host:port/database. Without it a call with effects whose instance dies ends in `outcome_unknown`."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

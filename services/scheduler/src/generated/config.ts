@@ -4,97 +4,97 @@ import { validate } from "./config-validator.js";
 
 export interface SchedulerConfig {
 /**
- * The time zone of new tasks, such as Europe/Berlin. Without it that of the machine, which is UTC in a container.
+ * Time zone of new tasks, such as Europe/Berlin. Default: the machine's, which is UTC in a container.
  */
 timezone?: string
 /**
- * The file that keeps the tasks where there is no redisUrl. One process has it.
+ * The file that keeps the tasks when redisUrl is not set. Only one process may use it.
  */
 schedulesFile: string
 /**
- * How late a fire may still run that came while no scheduler could take it, or no agent. Of several, the last one runs. Older ones are skipped.
+ * The longest delay after which a missed fire still runs, in seconds. A fire is missed while no scheduler or no agent runs. Of several only the last one runs.
  */
 missedWindowSeconds: number
 /**
- * The tasks of one caller at most.
+ * The number of tasks that one caller may have.
  */
 maxTasks: number
 /**
- * The shortest time between two fires of a task. A task that fires more often is refused.
+ * Least time between two fires of a task, in seconds. A task that fires more often is refused.
  */
 shortestIntervalSeconds: number
 /**
- * The fires of one caller's tasks on one day at most. Further ones are skipped.
+ * The number of fires per caller and day. Further ones are skipped.
  */
 maxFiresPerDay: number
 /**
- * The tokens that the runs of one caller's tasks may use on one day. A run that is on its way is not stopped; further fires are skipped.
+ * The number of tokens that the runs of one caller's tasks may use per day. A run that has started goes on; further fires are skipped.
  */
 maxTokensPerDay: number
 /**
- * How long a run may take.
+ * Timeout of one run, in seconds.
  */
 maxRunSeconds: number
 /**
- * Runs at a time in this process. Further fires wait, within missedWindowSeconds.
+ * The number of runs at once in this process. Further fires wait, up to missedWindowSeconds.
  */
 maxRuns: number
 /**
- * Where tasks are kept, and fires and calls are claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it the tasks lie in schedulesFile.
+ * Redis for tasks and claims shared by all instances: redis(s)://user:password@host:port/database. Without it the tasks are kept in schedulesFile.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<SchedulerConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"timezone":{"type":"string","minLength":1,"maxLength":64,"description":"The time zone of new tasks, such as Europe/Berlin. Without it that of the machine, which is UTC in a container."},"schedulesFile":{"type":"string","minLength":1,"maxLength":4096,"default":".rockbot/schedules.json","description":"The file that keeps the tasks where there is no redisUrl. One process has it."},"missedWindowSeconds":{"type":"integer","minimum":0,"maximum":86400,"default":3600,"description":"How late a fire may still run that came while no scheduler could take it, or no agent. Of several, the last one runs. Older ones are skipped."},"maxTasks":{"type":"integer","minimum":1,"maximum":1000,"default":50,"description":"The tasks of one caller at most."},"shortestIntervalSeconds":{"type":"integer","minimum":1,"maximum":86400,"default":60,"description":"The shortest time between two fires of a task. A task that fires more often is refused."},"maxFiresPerDay":{"type":"integer","minimum":1,"maximum":1000000,"default":500,"description":"The fires of one caller's tasks on one day at most. Further ones are skipped."},"maxTokensPerDay":{"type":"integer","minimum":1,"maximum":1000000000000,"default":1000000,"description":"The tokens that the runs of one caller's tasks may use on one day. A run that is on its way is not stopped; further fires are skipped."},"maxRunSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":600,"description":"How long a run may take."},"maxRuns":{"type":"integer","minimum":1,"maximum":256,"default":8,"description":"Runs at a time in this process. Further fires wait, within missedWindowSeconds."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where tasks are kept, and fires and calls are claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it the tasks lie in schedulesFile."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<SchedulerConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"timezone":{"type":"string","minLength":1,"maxLength":64,"description":"Time zone of new tasks, such as Europe/Berlin. Default: the machine's, which is UTC in a container."},"schedulesFile":{"type":"string","minLength":1,"maxLength":4096,"default":".rockbot/schedules.json","description":"The file that keeps the tasks when redisUrl is not set. Only one process may use it."},"missedWindowSeconds":{"type":"integer","minimum":0,"maximum":86400,"default":3600,"description":"The longest delay after which a missed fire still runs, in seconds. A fire is missed while no scheduler or no agent runs. Of several only the last one runs."},"maxTasks":{"type":"integer","minimum":1,"maximum":1000,"default":50,"description":"The number of tasks that one caller may have."},"shortestIntervalSeconds":{"type":"integer","minimum":1,"maximum":86400,"default":60,"description":"Least time between two fires of a task, in seconds. A task that fires more often is refused."},"maxFiresPerDay":{"type":"integer","minimum":1,"maximum":1000000,"default":500,"description":"The number of fires per caller and day. Further ones are skipped."},"maxTokensPerDay":{"type":"integer","minimum":1,"maximum":1000000000000,"default":1000000,"description":"The number of tokens that the runs of one caller's tasks may use per day. A run that has started goes on; further fires are skipped."},"maxRunSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":600,"description":"Timeout of one run, in seconds."},"maxRuns":{"type":"integer","minimum":1,"maximum":256,"default":8,"description":"The number of runs at once in this process. Further fires wait, up to missedWindowSeconds."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for tasks and claims shared by all instances: redis(s)://user:password@host:port/database. Without it the tasks are kept in schedulesFile."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

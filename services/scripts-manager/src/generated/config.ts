@@ -4,209 +4,209 @@ import { validate } from "./config-validator.js";
 
 export interface ScriptsManagerConfig {
 /**
- * Where scripts run: in namespaces of this machine (local), in containers of a Docker engine (container), or in pods of a Kubernetes cluster (kubernetes).
+ * Where scripts run: `local` in Linux namespaces on this machine, `container` in a Docker engine, `kubernetes` in pods.
  */
 runner: ("local" | "container" | "kubernetes")
 /**
- * Whether the local runner runs scripts without a sandbox, with all that this process can do and reach. For development: the tool is then dangerous, so that a policy has to name it in full.
+ * Set true to let the local runner run scripts without a sandbox, with all rights of this process. For development only: the tool then counts as dangerous, so a policy must name it in full.
  */
 unsafeLocalScripts: boolean
 /**
- * Sandboxes that wait warm at least; 0 keeps none while nobody asks.
+ * The number of sandboxes that are kept warm. With 0 none is kept while nobody asks.
  */
 sandboxFloor: number
 /**
- * Sandboxes at most, warm ones included: so many scripts run at once.
+ * The most sandboxes, warm ones included, and so the number of scripts that run at once.
  */
 sandboxCeiling: number
 /**
- * After what time without so much demand sandboxes above sandboxFloor are thrown away; twice as long at most.
+ * Time without demand after which a sandbox above sandboxFloor is removed, in milliseconds. It may take up to twice as long.
  */
 sandboxIdleMs: number
 /**
- * Calls that wait here for a sandbox at most, from which callers have their turns in rotation; further ones wait at the bus.
+ * The number of calls that wait here for a sandbox, in fair rotation by caller. Further ones wait on the bus.
  */
 queueLength: number
 /**
- * The longest that a script may run.
+ * The longest timeout that a script may have, in seconds.
  */
 maxTimeoutSeconds: number
 /**
- * The largest source of a script.
+ * The largest source of a script, in bytes.
  */
 maxScriptBytes: number
 /**
- * The largest input of a script.
+ * The largest input of a script, in bytes.
  */
 maxInputBytes: number
 /**
- * How much of a script's stdout, and of its stderr, is kept; what comes after is counted.
+ * How much of a script's stdout, and of its stderr, is kept, in bytes. The rest is only counted.
  */
 keepOutputBytes: number
 /**
- * The memory of all processes of a script together.
+ * Memory of all processes of a script together, in MiB.
  */
 memoryMiB: number
 /**
- * Processes and threads of a script at a time.
+ * The number of processes and threads that a script may have at a time.
  */
 processes: number
 /**
- * Processors that a script may use; held where the platform can.
+ * The number of processors that a script may use, where the platform can limit it.
  */
 processors: number
 /**
- * What a script may write to /tmp, which lies in memory.
+ * Size of a script's /tmp, in MiB. It lies in memory.
  */
 storageMiB: number
 /**
- * The container engine's socket, unix:///path, for the container runner: who may use it is root on its machine. Default: where Docker has it.
+ * Socket of the container engine, as unix:///path. Whoever may use it is root on its machine. Default: Docker's socket.
  */
 containerSocket?: string
 /**
- * The image with python3 of the container runner, which the engine has already; by digest where it matters which.
+ * Image of the container runner, with python3. The engine must have it already. Use a digest to fix the exact image.
  */
 containerImage: string
 /**
- * A name that no other scripts manager on the container engine has: what an earlier process of this one has left there is removed at its start. Without one it is removed at its deadline, if it has not ended by itself.
+ * A name that is unique to this scripts manager on its container engine. With it the manager removes what an earlier process left behind at once; without it, at each sandbox's deadline.
  */
 containerOwner?: string
 /**
- * The package index that pip_packages come from, such as https://index.example/simple; a user and a password may stand in it. Without it and pipWheels no packages are installed.
+ * Package index for pip_packages, such as https://index.example/simple. It may contain user and password. Without it and pipWheels no packages are installed.
  */
 pipIndexUrl?: string
 /**
- * Hosts that the index's files lie on besides its own, HOST or HOST:PORT; nobody else is reached while packages are installed. Default for https://pypi.org: files.pythonhosted.org.
+ * Further hosts with files of the index, as HOST or HOST:PORT. No other host is reached while packages are installed. Default for https://pypi.org: files.pythonhosted.org.
  */
 pipFileHosts?: string[]
 /**
- * A folder with wheels that pip_packages are taken from, besides the index or instead of it.
+ * A folder with wheels for pip_packages, besides the index or instead of it.
  */
 pipWheels?: string
 /**
- * A file, in PEM, with the authorities to believe of the index instead of those that pip knows.
+ * A PEM file with the certificate authorities of the index. Default: those of pip.
  */
 pipCertificates?: string
 /**
- * Packages that scripts may have, and that these may need; * for all.
+ * Packages that scripts may request, and that these may depend on. * allows all.
  */
 pipAllow: string[]
 /**
- * Packages that they may not have though pipAllow names them.
+ * Packages that are refused even if pipAllow names them.
  */
 pipDeny: string[]
 /**
- * The longest that packages may take to install.
+ * Timeout for installing the packages of a script, in seconds.
  */
 pipTimeoutSeconds: number
 /**
- * How long the same pip_packages mean the same versions, without the index being asked again.
+ * Time that the same pip_packages resolve to the same versions without asking the index again, in hours.
  */
 pipHoldHours: number
 /**
- * What is installed for one script at most. Each pod of the kubernetes runner asks for half as much again of its node's disk.
+ * The largest installation for one script, in MiB. Each pod of the kubernetes runner requests 1.5 times as much disk of its node.
  */
 pipLayerMiB: number
 /**
- * Where installed packages lie, which all sandboxes see, or are sent if they are pods; instances may share it.
+ * The folder for installed packages. All sandboxes see it; pods get a copy. Instances may share it.
  */
 packagesFolder: string
 /**
- * The name under which the container engine knows packagesFolder as a volume of its own, where it does not see the folder itself.
+ * The volume name of packagesFolder in the container engine, if the engine does not see the folder itself.
  */
 packagesVolume?: string
 /**
- * All installed packages together; beyond, those that were not wanted for longest go.
+ * Size of all installed packages together, in MiB. Above it the least recently used ones are removed.
  */
 packagesMiB: number
 /**
- * Which cluster pods run in, for the kubernetes runner. Without it the one that this process runs in.
+ * Kubeconfig of the cluster for the kubernetes runner. Default: the cluster that this process runs in.
  */
 kubeconfigFile?: string
 /**
- * Whether a kubeconfig may leave the certificate of the API server unverified: whoever stands between reads its token.
+ * Set true to accept a kubeconfig that skips verification of the API server's certificate. Anyone between can then read its token.
  */
 kubernetesUnverifiedTls: boolean
 /**
- * The namespace of the pods, which has nothing else.
+ * Namespace of the pods. Nothing else should be in it.
  */
 kubernetesNamespace: string
 /**
- * The image of the pods, by digest in production: it has Python 3.9 or newer as python3, with pip where packages are installed.
+ * Image of the pods, by digest in production. It needs Python 3.9 or newer as python3, and pip if packages are installed.
  */
 kubernetesImage: string
 /**
- * The service account of the pods, which needs no rights. Its token is not mounted.
+ * Service account of the pods. It needs no rights, and its token is not mounted.
  */
 kubernetesServiceAccount?: string
 /**
- * The priority class of the pods.
+ * Priority class of the pods.
  */
 kubernetesPriorityClass?: string
 /**
- * The runtime class of the pods, such as gVisor's, which takes the kernel of their node out of scripts' reach.
+ * Runtime class of the pods, such as one for gVisor, which keeps scripts away from the node's kernel.
  */
 kubernetesRuntimeClass?: string
 /**
- * How long a pod may wait for a node, its image and its start.
+ * Time for a pod to be scheduled, pull its image and start, in milliseconds.
  */
 kubernetesScheduleMs: number
 /**
- * Where calls are claimed and counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself.
+ * Redis for claims and call counts shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<ScriptsManagerConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"runner":{"type":"string","enum":["local","container","kubernetes"],"default":"local","description":"Where scripts run: in namespaces of this machine (local), in containers of a Docker engine (container), or in pods of a Kubernetes cluster (kubernetes)."},"unsafeLocalScripts":{"type":"boolean","default":false,"description":"Whether the local runner runs scripts without a sandbox, with all that this process can do and reach. For development: the tool is then dangerous, so that a policy has to name it in full."},"sandboxFloor":{"type":"integer","minimum":0,"maximum":1000,"default":1,"description":"Sandboxes that wait warm at least; 0 keeps none while nobody asks."},"sandboxCeiling":{"type":"integer","minimum":1,"maximum":1000,"default":4,"description":"Sandboxes at most, warm ones included: so many scripts run at once."},"sandboxIdleMs":{"type":"integer","minimum":1000,"maximum":86400000,"default":60000,"description":"After what time without so much demand sandboxes above sandboxFloor are thrown away; twice as long at most."},"queueLength":{"type":"integer","minimum":0,"maximum":10000,"default":128,"description":"Calls that wait here for a sandbox at most, from which callers have their turns in rotation; further ones wait at the bus."},"maxTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":300,"description":"The longest that a script may run."},"maxScriptBytes":{"type":"integer","minimum":1000,"maximum":262144,"default":262144,"description":"The largest source of a script."},"maxInputBytes":{"type":"integer","minimum":0,"maximum":900000,"default":900000,"description":"The largest input of a script."},"keepOutputBytes":{"type":"integer","minimum":1000,"maximum":400000,"default":262144,"description":"How much of a script's stdout, and of its stderr, is kept; what comes after is counted."},"memoryMiB":{"type":"integer","minimum":32,"maximum":65536,"default":256,"description":"The memory of all processes of a script together."},"processes":{"type":"integer","minimum":1,"maximum":4096,"default":64,"description":"Processes and threads of a script at a time."},"processors":{"type":"number","minimum":0.05,"maximum":64,"default":0.5,"description":"Processors that a script may use; held where the platform can."},"storageMiB":{"type":"integer","minimum":1,"maximum":65536,"default":64,"description":"What a script may write to /tmp, which lies in memory."},"containerSocket":{"type":"string","maxLength":200,"description":"The container engine's socket, unix:///path, for the container runner: who may use it is root on its machine. Default: where Docker has it."},"containerImage":{"type":"string","minLength":1,"maxLength":500,"default":"python:3.12-slim","description":"The image with python3 of the container runner, which the engine has already; by digest where it matters which."},"containerOwner":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,64}$","description":"A name that no other scripts manager on the container engine has: what an earlier process of this one has left there is removed at its start. Without one it is removed at its deadline, if it has not ended by itself."},"pipIndexUrl":{"type":"string","maxLength":2000,"x-secret":true,"description":"The package index that pip_packages come from, such as https://index.example/simple; a user and a password may stand in it. Without it and pipWheels no packages are installed."},"pipFileHosts":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?$"},"description":"Hosts that the index's files lie on besides its own, HOST or HOST:PORT; nobody else is reached while packages are installed. Default for https://pypi.org: files.pythonhosted.org."},"pipWheels":{"type":"string","minLength":1,"description":"A folder with wheels that pip_packages are taken from, besides the index or instead of it."},"pipCertificates":{"type":"string","minLength":1,"description":"A file, in PEM, with the authorities to believe of the index instead of those that pip knows."},"pipAllow":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200},"default":["*"],"description":"Packages that scripts may have, and that these may need; * for all."},"pipDeny":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200},"default":[],"description":"Packages that they may not have though pipAllow names them."},"pipTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":180,"description":"The longest that packages may take to install."},"pipHoldHours":{"type":"integer","minimum":0,"maximum":8760,"default":24,"description":"How long the same pip_packages mean the same versions, without the index being asked again."},"pipLayerMiB":{"type":"integer","minimum":1,"maximum":1024,"default":512,"description":"What is installed for one script at most. Each pod of the kubernetes runner asks for half as much again of its node's disk."},"packagesFolder":{"type":"string","minLength":1,"default":".rockbot/packages","description":"Where installed packages lie, which all sandboxes see, or are sent if they are pods; instances may share it."},"packagesVolume":{"type":"string","minLength":1,"maxLength":200,"description":"The name under which the container engine knows packagesFolder as a volume of its own, where it does not see the folder itself."},"packagesMiB":{"type":"integer","minimum":1,"maximum":1048576,"default":8192,"description":"All installed packages together; beyond, those that were not wanted for longest go."},"kubeconfigFile":{"type":"string","minLength":1,"description":"Which cluster pods run in, for the kubernetes runner. Without it the one that this process runs in."},"kubernetesUnverifiedTls":{"type":"boolean","default":false,"description":"Whether a kubeconfig may leave the certificate of the API server unverified: whoever stands between reads its token."},"kubernetesNamespace":{"type":"string","pattern":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$","default":"rockbot-scripts","description":"The namespace of the pods, which has nothing else."},"kubernetesImage":{"type":"string","minLength":1,"default":"python:3.12-slim","description":"The image of the pods, by digest in production: it has Python 3.9 or newer as python3, with pip where packages are installed."},"kubernetesServiceAccount":{"type":"string","minLength":1,"description":"The service account of the pods, which needs no rights. Its token is not mounted."},"kubernetesPriorityClass":{"type":"string","minLength":1,"description":"The priority class of the pods."},"kubernetesRuntimeClass":{"type":"string","minLength":1,"description":"The runtime class of the pods, such as gVisor's, which takes the kernel of their node out of scripts' reach."},"kubernetesScheduleMs":{"type":"integer","minimum":1000,"maximum":1200000,"default":60000,"description":"How long a pod may wait for a node, its image and its start."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where calls are claimed and counted together with the other instances, redis(s)://user:password@host:port/database. Without it each instance does so by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<ScriptsManagerConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"runner":{"type":"string","enum":["local","container","kubernetes"],"default":"local","description":"Where scripts run: `local` in Linux namespaces on this machine, `container` in a Docker engine, `kubernetes` in pods."},"unsafeLocalScripts":{"type":"boolean","default":false,"description":"Set true to let the local runner run scripts without a sandbox, with all rights of this process. For development only: the tool then counts as dangerous, so a policy must name it in full."},"sandboxFloor":{"type":"integer","minimum":0,"maximum":1000,"default":1,"description":"The number of sandboxes that are kept warm. With 0 none is kept while nobody asks."},"sandboxCeiling":{"type":"integer","minimum":1,"maximum":1000,"default":4,"description":"The most sandboxes, warm ones included, and so the number of scripts that run at once."},"sandboxIdleMs":{"type":"integer","minimum":1000,"maximum":86400000,"default":60000,"description":"Time without demand after which a sandbox above sandboxFloor is removed, in milliseconds. It may take up to twice as long."},"queueLength":{"type":"integer","minimum":0,"maximum":10000,"default":128,"description":"The number of calls that wait here for a sandbox, in fair rotation by caller. Further ones wait on the bus."},"maxTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":300,"description":"The longest timeout that a script may have, in seconds."},"maxScriptBytes":{"type":"integer","minimum":1000,"maximum":262144,"default":262144,"description":"The largest source of a script, in bytes."},"maxInputBytes":{"type":"integer","minimum":0,"maximum":900000,"default":900000,"description":"The largest input of a script, in bytes."},"keepOutputBytes":{"type":"integer","minimum":1000,"maximum":400000,"default":262144,"description":"How much of a script's stdout, and of its stderr, is kept, in bytes. The rest is only counted."},"memoryMiB":{"type":"integer","minimum":32,"maximum":65536,"default":256,"description":"Memory of all processes of a script together, in MiB."},"processes":{"type":"integer","minimum":1,"maximum":4096,"default":64,"description":"The number of processes and threads that a script may have at a time."},"processors":{"type":"number","minimum":0.05,"maximum":64,"default":0.5,"description":"The number of processors that a script may use, where the platform can limit it."},"storageMiB":{"type":"integer","minimum":1,"maximum":65536,"default":64,"description":"Size of a script's /tmp, in MiB. It lies in memory."},"containerSocket":{"type":"string","maxLength":200,"description":"Socket of the container engine, as unix:///path. Whoever may use it is root on its machine. Default: Docker's socket."},"containerImage":{"type":"string","minLength":1,"maxLength":500,"default":"python:3.12-slim","description":"Image of the container runner, with python3. The engine must have it already. Use a digest to fix the exact image."},"containerOwner":{"type":"string","pattern":"^[A-Za-z0-9._-]{1,64}$","description":"A name that is unique to this scripts manager on its container engine. With it the manager removes what an earlier process left behind at once; without it, at each sandbox's deadline."},"pipIndexUrl":{"type":"string","maxLength":2000,"x-secret":true,"description":"Package index for pip_packages, such as https://index.example/simple. It may contain user and password. Without it and pipWheels no packages are installed."},"pipFileHosts":{"type":"array","items":{"type":"string","pattern":"^[A-Za-z0-9.-]{1,253}(?::[0-9]{1,5})?$"},"description":"Further hosts with files of the index, as HOST or HOST:PORT. No other host is reached while packages are installed. Default for https://pypi.org: files.pythonhosted.org."},"pipWheels":{"type":"string","minLength":1,"description":"A folder with wheels for pip_packages, besides the index or instead of it."},"pipCertificates":{"type":"string","minLength":1,"description":"A PEM file with the certificate authorities of the index. Default: those of pip."},"pipAllow":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200},"default":["*"],"description":"Packages that scripts may request, and that these may depend on. * allows all."},"pipDeny":{"type":"array","items":{"type":"string","minLength":1,"maxLength":200},"default":[],"description":"Packages that are refused even if pipAllow names them."},"pipTimeoutSeconds":{"type":"integer","minimum":1,"maximum":1200,"default":180,"description":"Timeout for installing the packages of a script, in seconds."},"pipHoldHours":{"type":"integer","minimum":0,"maximum":8760,"default":24,"description":"Time that the same pip_packages resolve to the same versions without asking the index again, in hours."},"pipLayerMiB":{"type":"integer","minimum":1,"maximum":1024,"default":512,"description":"The largest installation for one script, in MiB. Each pod of the kubernetes runner requests 1.5 times as much disk of its node."},"packagesFolder":{"type":"string","minLength":1,"default":".rockbot/packages","description":"The folder for installed packages. All sandboxes see it; pods get a copy. Instances may share it."},"packagesVolume":{"type":"string","minLength":1,"maxLength":200,"description":"The volume name of packagesFolder in the container engine, if the engine does not see the folder itself."},"packagesMiB":{"type":"integer","minimum":1,"maximum":1048576,"default":8192,"description":"Size of all installed packages together, in MiB. Above it the least recently used ones are removed."},"kubeconfigFile":{"type":"string","minLength":1,"description":"Kubeconfig of the cluster for the kubernetes runner. Default: the cluster that this process runs in."},"kubernetesUnverifiedTls":{"type":"boolean","default":false,"description":"Set true to accept a kubeconfig that skips verification of the API server's certificate. Anyone between can then read its token."},"kubernetesNamespace":{"type":"string","pattern":"^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$","default":"rockbot-scripts","description":"Namespace of the pods. Nothing else should be in it."},"kubernetesImage":{"type":"string","minLength":1,"default":"python:3.12-slim","description":"Image of the pods, by digest in production. It needs Python 3.9 or newer as python3, and pip if packages are installed."},"kubernetesServiceAccount":{"type":"string","minLength":1,"description":"Service account of the pods. It needs no rights, and its token is not mounted."},"kubernetesPriorityClass":{"type":"string","minLength":1,"description":"Priority class of the pods."},"kubernetesRuntimeClass":{"type":"string","minLength":1,"description":"Runtime class of the pods, such as one for gVisor, which keeps scripts away from the node's kernel."},"kubernetesScheduleMs":{"type":"integer","minimum":1000,"maximum":1200000,"default":60000,"description":"Time for a pod to be scheduled, pull its image and start, in milliseconds."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for claims and call counts shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

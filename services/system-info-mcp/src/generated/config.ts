@@ -8,53 +8,53 @@ export interface SystemInfoMcpConfig {
  */
 host: string
 /**
- * The port to listen on; 0 takes any free one.
+ * The port to listen on. 0 takes any free port.
  */
 port: number
 /**
- * The bearer token that every request must carry. At least 16 visible ASCII characters.
+ * The bearer token that every request must carry: at least 16 visible ASCII characters.
  */
 mcpToken: string
 /**
- * Names, without port, by which clients may address the server (their Host header), besides localhost, 127.0.0.1, [::1] and host.
+ * Host names, without port, that the Host header of a request may have. Always allowed: localhost, 127.0.0.1, [::1] and host.
  */
 allowedHosts: string[]
 /**
- * Values of the Origin header with which requests are taken, such as https://chat.example; a request with any other is refused.
+ * Values of the Origin header that are accepted, such as https://chat.example. A request with any other Origin is refused; one without the header is not affected.
  */
 allowedOrigins: string[]
 /**
- * How many requests run at once; more are refused for the moment.
+ * The number of requests that run at once. Further ones are refused until one ends.
  */
 maxConcurrent: number
 /**
- * How many connections one address, or network of 64 bits, may have open on which no request was let in; for one more the oldest is closed.
+ * The number of open connections per client address (per /64 network for IPv6) before one of its requests is authenticated. One more closes the oldest.
  */
 strangersPerAddress: number
 /**
- * Addresses and networks, such as 10.0.0.0/8, of proxies, ingresses and port relays in front of it: strangersPerAddress does not hold for them, as many come through one.
+ * Addresses or networks, such as 10.0.0.0/8, of reverse proxies, ingresses and port relays. Many clients come through each, so strangersPerAddress does not apply to them.
  */
 proxies: string[]
 /**
- * Time for running requests to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running requests to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<SystemInfoMcpConfig> } = { schema: {"type":"object","additionalProperties":false,"required":["mcpToken"],"properties":{"host":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address to listen on."},"port":{"type":"integer","minimum":0,"maximum":65535,"description":"The port to listen on; 0 takes any free one.","default":8483},"mcpToken":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The bearer token that every request must carry. At least 16 visible ASCII characters."},"allowedHosts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":255},"default":[],"description":"Names, without port, by which clients may address the server (their Host header), besides localhost, 127.0.0.1, [::1] and host."},"allowedOrigins":{"type":"array","items":{"type":"string","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/]+$","x-url":true},"default":[],"description":"Values of the Origin header with which requests are taken, such as https://chat.example; a request with any other is refused."},"maxConcurrent":{"type":"integer","minimum":1,"maximum":10000,"default":64,"description":"How many requests run at once; more are refused for the moment."},"strangersPerAddress":{"type":"integer","minimum":1,"maximum":10000,"default":128,"description":"How many connections one address, or network of 64 bits, may have open on which no request was let in; for one more the oldest is closed."},"proxies":{"type":"array","items":{"type":"string","minLength":1,"maxLength":64},"default":[],"description":"Addresses and networks, such as 10.0.0.0/8, of proxies, ingresses and port relays in front of it: strangersPerAddress does not hold for them, as many come through one."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running requests to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<SystemInfoMcpConfig> } = { schema: {"type":"object","additionalProperties":false,"required":["mcpToken"],"properties":{"host":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address to listen on."},"port":{"type":"integer","minimum":0,"maximum":65535,"description":"The port to listen on. 0 takes any free port.","default":8483},"mcpToken":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The bearer token that every request must carry: at least 16 visible ASCII characters."},"allowedHosts":{"type":"array","items":{"type":"string","minLength":1,"maxLength":255},"default":[],"description":"Host names, without port, that the Host header of a request may have. Always allowed: localhost, 127.0.0.1, [::1] and host."},"allowedOrigins":{"type":"array","items":{"type":"string","pattern":"^[Hh][Tt][Tt][Pp][Ss]?://[^/]+$","x-url":true},"default":[],"description":"Values of the Origin header that are accepted, such as https://chat.example. A request with any other Origin is refused; one without the header is not affected."},"maxConcurrent":{"type":"integer","minimum":1,"maximum":10000,"default":64,"description":"The number of requests that run at once. Further ones are refused until one ends."},"strangersPerAddress":{"type":"integer","minimum":1,"maximum":10000,"default":128,"description":"The number of open connections per client address (per /64 network for IPv6) before one of its requests is authenticated. One more closes the oldest."},"proxies":{"type":"array","items":{"type":"string","minLength":1,"maxLength":64},"default":[],"description":"Addresses or networks, such as 10.0.0.0/8, of reverse proxies, ingresses and port relays. Many clients come through each, so strangersPerAddress does not apply to them."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running requests to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

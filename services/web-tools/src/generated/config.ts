@@ -4,153 +4,153 @@ import { validate } from "./config-validator.js";
 
 export interface WebToolsConfig {
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * The service that web_search asks. When left out it is Brave if it has a key, else SearXNG if it has an address.
+ * The service that web_search uses. Default: Brave if braveApiKey is set, else SearXNG if searxngBaseUrl is.
  */
 searchProvider?: ("brave" | "searxng")
 /**
- * The subscription token of the Brave Search API. Without it, and without searxngBaseUrl, web_search is not offered.
+ * Subscription token of the Brave Search API. Without it and searxngBaseUrl web_search is not offered.
  */
 braveApiKey?: string
 /**
- * Where the Brave Search API is: scheme, host and port. Gets the API key.
+ * Scheme, host and port of the Brave Search API. Requests to it carry the key.
  */
 braveBaseUrl: string
 /**
- * Where a SearXNG instance is: scheme, host, port and path. Its settings.yml has to allow json in search.formats.
+ * Base URL of a SearXNG instance. Its settings.yml must list json in search.formats.
  */
 searxngBaseUrl?: string
 /**
- * How many results web_search gives when the call does not say.
+ * The number of results of web_search when the call names none.
  */
 maxSearchResults: number
 /**
- * Results of web_browse and web_search of more characters are kept in chunks by an agent.
+ * Size, in characters, above which an agent keeps a result of web_browse or web_search in chunks.
  */
 chunkingThreshold: number
 /**
- * The most characters of such a chunk.
+ * The largest chunk, in characters.
  */
 chunkMaxLength: number
 /**
- * How long an agent keeps these chunks.
+ * Time that an agent keeps these chunks, in minutes.
  */
 chunkTtlMinutes: number
 /**
- * A token of GitHub's REST API, for more requests an hour. It opens private repositories for those callers only to whom the policy gives the credential github: private.
+ * A token of GitHub's REST API, for a higher rate limit. It opens private repositories only for callers with the credential github: private in the policy.
  */
 githubToken?: string
 /**
- * Where GitHub's REST API is, such as https://github.example.com/api/v3 of GitHub Enterprise Server. Gets the token.
+ * Base URL of GitHub's REST API; for GitHub Enterprise Server https://github.example.com/api/v3. Requests to it carry the token.
  */
 githubApiUrl: string
 /**
- * The host, in lower case, whose issues, pull requests, files and gists are read by githubApiUrl.
+ * The host, in lower case, whose issues, pull requests, files and gists are read through githubApiUrl.
  */
 githubHost: string
 /**
- * How much of a page is read, on the wire and after decompression. A longer one ends at a block, and says so; a longer PDF document is refused.
+ * The most that is read of a page, on the wire and after decompression, in bytes. A longer page is cut after a block, and says so; a longer PDF is refused.
  */
 maxPageBytes: number
 /**
- * The time for fetching a page, redirects and body included.
+ * Timeout for fetching a page with its redirects and body, in milliseconds.
  */
 fetchTimeoutMs: number
 /**
- * The longest silence of a server.
+ * Idle timeout of a connection to a server, in milliseconds.
  */
 idleTimeoutMs: number
 /**
- * The processor time for turning a page into markdown.
+ * Processor time for converting a page to Markdown, in milliseconds.
  */
 convertTimeoutMs: number
 /**
- * How many pages are turned into markdown at once, each in a process of its own; more wait.
+ * The number of pages that are converted at once, each in its own process. Further ones wait.
  */
 converters: number
 /**
- * The ports on which public addresses may be read.
+ * Ports on which public addresses may be read.
  */
 allowPorts: number[]
 /**
- * Exceptions to the rule that only public addresses are read: HOST:PORT (whatever this host resolves to here, the hosts file included, on this port), IP:PORT or CIDR:PORT (these addresses on this port), CIDR (these addresses on the ports of allowPorts).
+ * Private addresses that may be read. HOST:PORT and IP:PORT allow one port, CIDR:PORT a port of a network, CIDR the ports of allowPorts. HOST is resolved here, the hosts file included.
  */
 allowAddresses: string[]
 /**
- * The User-Agent header of page requests.
+ * User-Agent header of requests for pages.
  */
 userAgent: string
 /**
- * Whether the robots.txt of a site decides what web_browse reads of it: off reads none of them, respect refuses what one forbids to RockBot, and everything of a site whose robots.txt cannot be read.
+ * `respect` refuses pages that a site's robots.txt forbids to RockBot, and all pages of a site whose robots.txt cannot be read. `off` reads no robots.txt.
  */
 robotsPolicy: ("off" | "respect")
 /**
- * Whether web_browse asks the service page-renderer for pages that need a browser. The policy has to let the caller web-tools use render_page by name.
+ * Set true to let web_browse use the page-renderer service for pages that need a browser. The policy must name render_page for the caller web-tools.
  */
 pageRenderer: boolean
 /**
- * How much of what sites allow to be given again is kept in memory, for an hour at most. With redisUrl it is kept there in place of that, 32 MiB of all instances. 0 keeps nothing.
+ * Memory for pages that sites allow to be cached, for at most an hour, in bytes. With redisUrl Redis holds 32 MiB for all instances instead. 0 caches nothing.
  */
 pageCacheBytes: number
 /**
- * Where pages are kept, calls are counted, and those with effects claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself.
+ * Redis for the page cache, call counts and claims shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own.
  */
 redisUrl?: string
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<WebToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":16},"searchProvider":{"type":"string","enum":["brave","searxng"],"description":"The service that web_search asks. When left out it is Brave if it has a key, else SearXNG if it has an address."},"braveApiKey":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The subscription token of the Brave Search API. Without it, and without searxngBaseUrl, web_search is not offered."},"braveBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://api.search.brave.com","description":"Where the Brave Search API is: scheme, host and port. Gets the API key."},"searxngBaseUrl":{"type":"string","pattern":"^https?://[^?#@]+$","x-url":true,"description":"Where a SearXNG instance is: scheme, host, port and path. Its settings.yml has to allow json in search.formats."},"maxSearchResults":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"How many results web_search gives when the call does not say."},"chunkingThreshold":{"type":"integer","minimum":500,"maximum":1000000,"default":8000,"description":"Results of web_browse and web_search of more characters are kept in chunks by an agent."},"chunkMaxLength":{"type":"integer","minimum":500,"maximum":1000000,"default":4000,"description":"The most characters of such a chunk."},"chunkTtlMinutes":{"type":"integer","minimum":1,"maximum":1440,"default":30,"description":"How long an agent keeps these chunks."},"githubToken":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"A token of GitHub's REST API, for more requests an hour. It opens private repositories for those callers only to whom the policy gives the credential github: private."},"githubApiUrl":{"type":"string","pattern":"^https?://[^?#@]+$","x-url":true,"default":"https://api.github.com","description":"Where GitHub's REST API is, such as https://github.example.com/api/v3 of GitHub Enterprise Server. Gets the token."},"githubHost":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[a-z0-9.:-]+$","default":"github.com","description":"The host, in lower case, whose issues, pull requests, files and gists are read by githubApiUrl."},"maxPageBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"How much of a page is read, on the wire and after decompression. A longer one ends at a block, and says so; a longer PDF document is refused."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":20000,"description":"The time for fetching a page, redirects and body included."},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"The longest silence of a server."},"convertTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":5000,"description":"The processor time for turning a page into markdown."},"converters":{"type":"integer","minimum":1,"maximum":64,"default":1,"description":"How many pages are turned into markdown at once, each in a process of its own; more wait."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"The ports on which public addresses may be read."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Exceptions to the rule that only public addresses are read: HOST:PORT (whatever this host resolves to here, the hosts file included, on this port), IP:PORT or CIDR:PORT (these addresses on this port), CIDR (these addresses on the ports of allowPorts)."},"userAgent":{"type":"string","minLength":1,"maxLength":200,"pattern":"^[\\x20-\\x7e]+$","default":"Mozilla/5.0 (compatible; RockBot)","description":"The User-Agent header of page requests."},"robotsPolicy":{"type":"string","enum":["off","respect"],"default":"off","description":"Whether the robots.txt of a site decides what web_browse reads of it: off reads none of them, respect refuses what one forbids to RockBot, and everything of a site whose robots.txt cannot be read."},"pageRenderer":{"type":"boolean","default":false,"description":"Whether web_browse asks the service page-renderer for pages that need a browser. The policy has to let the caller web-tools use render_page by name."},"pageCacheBytes":{"type":"integer","minimum":0,"maximum":1000000000,"default":16000000,"description":"How much of what sites allow to be given again is kept in memory, for an hour at most. With redisUrl it is kept there in place of that, 32 MiB of all instances. 0 keeps nothing."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where pages are kept, calls are counted, and those with effects claimed, together with the other instances, redis(s)://user:password@host:port/database. Without it each instance counts by itself."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<WebToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":16},"searchProvider":{"type":"string","enum":["brave","searxng"],"description":"The service that web_search uses. Default: Brave if braveApiKey is set, else SearXNG if searxngBaseUrl is."},"braveApiKey":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"Subscription token of the Brave Search API. Without it and searxngBaseUrl web_search is not offered."},"braveBaseUrl":{"type":"string","pattern":"^https?://[^/?#@]+$","x-url":true,"default":"https://api.search.brave.com","description":"Scheme, host and port of the Brave Search API. Requests to it carry the key."},"searxngBaseUrl":{"type":"string","pattern":"^https?://[^?#@]+$","x-url":true,"description":"Base URL of a SearXNG instance. Its settings.yml must list json in search.formats."},"maxSearchResults":{"type":"integer","minimum":1,"maximum":20,"default":5,"description":"The number of results of web_search when the call names none."},"chunkingThreshold":{"type":"integer","minimum":500,"maximum":1000000,"default":8000,"description":"Size, in characters, above which an agent keeps a result of web_browse or web_search in chunks."},"chunkMaxLength":{"type":"integer","minimum":500,"maximum":1000000,"default":4000,"description":"The largest chunk, in characters."},"chunkTtlMinutes":{"type":"integer","minimum":1,"maximum":1440,"default":30,"description":"Time that an agent keeps these chunks, in minutes."},"githubToken":{"type":"string","minLength":1,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"A token of GitHub's REST API, for a higher rate limit. It opens private repositories only for callers with the credential github: private in the policy."},"githubApiUrl":{"type":"string","pattern":"^https?://[^?#@]+$","x-url":true,"default":"https://api.github.com","description":"Base URL of GitHub's REST API; for GitHub Enterprise Server https://github.example.com/api/v3. Requests to it carry the token."},"githubHost":{"type":"string","minLength":1,"maxLength":255,"pattern":"^[a-z0-9.:-]+$","default":"github.com","description":"The host, in lower case, whose issues, pull requests, files and gists are read through githubApiUrl."},"maxPageBytes":{"type":"integer","minimum":1000,"maximum":50000000,"default":5000000,"description":"The most that is read of a page, on the wire and after decompression, in bytes. A longer page is cut after a block, and says so; a longer PDF is refused."},"fetchTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":20000,"description":"Timeout for fetching a page with its redirects and body, in milliseconds."},"idleTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"Idle timeout of a connection to a server, in milliseconds."},"convertTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":5000,"description":"Processor time for converting a page to Markdown, in milliseconds."},"converters":{"type":"integer","minimum":1,"maximum":64,"default":1,"description":"The number of pages that are converted at once, each in its own process. Further ones wait."},"allowPorts":{"type":"array","items":{"type":"integer","minimum":1,"maximum":65535},"default":[80,443,8080,8443],"description":"Ports on which public addresses may be read."},"allowAddresses":{"type":"array","items":{"type":"string","minLength":1,"maxLength":300},"default":[],"description":"Private addresses that may be read. HOST:PORT and IP:PORT allow one port, CIDR:PORT a port of a network, CIDR the ports of allowPorts. HOST is resolved here, the hosts file included."},"userAgent":{"type":"string","minLength":1,"maxLength":200,"pattern":"^[\\x20-\\x7e]+$","default":"Mozilla/5.0 (compatible; RockBot)","description":"User-Agent header of requests for pages."},"robotsPolicy":{"type":"string","enum":["off","respect"],"default":"off","description":"`respect` refuses pages that a site's robots.txt forbids to RockBot, and all pages of a site whose robots.txt cannot be read. `off` reads no robots.txt."},"pageRenderer":{"type":"boolean","default":false,"description":"Set true to let web_browse use the page-renderer service for pages that need a browser. The policy must name render_page for the caller web-tools."},"pageCacheBytes":{"type":"integer","minimum":0,"maximum":1000000000,"default":16000000,"description":"Memory for pages that sites allow to be cached, for at most an hour, in bytes. With redisUrl Redis holds 32 MiB for all instances instead. 0 caches nothing."},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for the page cache, call counts and claims shared by all instances: redis(s)://user:password@host:port/database. Without it each instance keeps its own."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };

@@ -4,120 +4,120 @@ import { validate } from "./config-validator.js";
 
 export interface WorkspaceToolsConfig {
 /**
- * How many calls run at once in this process.
+ * The number of calls that run at once in this process.
  */
 concurrency: number
 /**
- * Where instances remember together, redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance remembers by itself.
+ * Redis for the state that instances share: redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance keeps its own state.
  */
 redisUrl?: string
 /**
- * Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice.
+ * Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice.
  */
 redisKeepsAll: boolean
 /**
- * The folders that the tools open, by name: {"notes":{"folder":"/srv/notes","writable":true}}. The policy says which of them a caller sees (`roots`). None lies in another.
+ * Folders that the tools open, by name: {"notes":{"folder":"/srv/notes","writable":true}}. The policy's `roots` says which caller sees which. No folder may lie in another.
  */
 workspaceRoots?: {
 [k: string]: {
 /**
- * Its absolute path.
+ * Absolute path of the folder.
  */
 folder: string
 /**
- * Whether tools may write in it. Only reading when left out.
+ * Set true to let tools write in the folder. Default: read only.
  */
 writable?: boolean
 /**
- * Whether each caller has a folder of its own in it, which is made when it is first used.
+ * Set true to give each caller a folder of its own in it, created at first use.
  */
 perCaller?: boolean
 } | undefined
 }
 /**
- * The largest file that is read or written. A larger one is refused.
+ * The largest file that is read or written, in bytes. A larger one is refused.
  */
 maxFileBytes: number
 /**
- * The processor time for reading a .docx or PDF document.
+ * Processor time for reading a .docx or PDF document, in milliseconds.
  */
 convertTimeoutMs: number
 /**
- * How many commands and searches run at once, each in a sandbox of its own; more wait.
+ * The number of commands and searches that run at once, each in its own sandbox. Further ones wait.
  */
 shells: number
 /**
- * The longest time that a command of bash may ask for.
+ * The longest timeout that a command of bash may ask for, in seconds.
  */
 maxTimeoutSeconds: number
 /**
- * How much of a command's output is kept: a quarter of its begin, and the rest of its end.
+ * How much of a command's output is kept, in bytes: a quarter from its beginning, the rest from its end.
  */
 keepOutputBytes: number
 /**
- * Memory of one command with all that it starts.
+ * Memory of a command and all that it starts, in MiB.
  */
 memoryMiB: number
 /**
- * Processes and threads of one command at a time.
+ * The number of processes and threads that a command may have at a time.
  */
 processes: number
 /**
- * Processors that one command may use, where the machine can hold it.
+ * The number of processors that a command may use, where the machine can limit it.
  */
 processors: number
 /**
- * What one command may write to /tmp, and the largest file that it may write anywhere.
+ * Size of a command's /tmp, and of the largest file that it may write anywhere, in MiB.
  */
 storageMiB: number
 /**
- * The bus: memory: or amqp(s)://user:password@host/vhost.
+ * URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ.
  */
 busUrl: string
 /**
- * A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more.
+ * AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer.
  */
 busHeartbeatSeconds: number
 /**
- * A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count.
+ * Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker.
  */
 busSilenceMs: number
 /**
- * The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones.
+ * The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones.
  */
 policyFile?: string
 /**
- * A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited.
+ * The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited.
  */
 auditFile?: string
 /**
- * What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key.
+ * The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key.
  */
 auditKey?: string
 /**
- * Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted.
+ * Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted.
  */
 auditRequired: boolean
 /**
- * Time for running calls to finish after SIGTERM. Keep it below the pod's grace period.
+ * Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period.
  */
 shutdownGraceMs: number
 /**
- * The port for /healthz, /readyz and /metrics; none when left out.
+ * The port for /healthz, /readyz and /metrics. Without it they are not served.
  */
 healthPort?: number
 /**
- * The address that healthPort is on.
+ * The address that healthPort listens on.
  */
 healthHost: string
 /**
- * The least severe events that are logged.
+ * The lowest level that is logged.
  */
 logLevel: ("debug" | "info" | "warn" | "error")
 /**
- * What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out.
+ * The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere.
  */
 logFormat?: ("json" | "text")
 }
 
-export const configSchema: { readonly schema: object; readonly validate: Validator<WorkspaceToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"How many calls run at once in this process.","default":16},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Where instances remember together, redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance remembers by itself."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Whether Redis keeps all that it has confirmed through a restart, a power cut and a failover. Else each of these makes it forget, as far as claims go, and calls that come again shortly after one end in outcome_unknown rather than run twice."},"workspaceRoots":{"type":"object","minProperties":1,"maxProperties":100,"propertyNames":{"pattern":"^[a-z0-9][a-z0-9-]{0,38}$"},"description":"The folders that the tools open, by name: {\"notes\":{\"folder\":\"/srv/notes\",\"writable\":true}}. The policy says which of them a caller sees (`roots`). None lies in another.","additionalProperties":{"type":"object","additionalProperties":false,"required":["folder"],"properties":{"folder":{"type":"string","pattern":"^/","maxLength":4096,"description":"Its absolute path."},"writable":{"type":"boolean","description":"Whether tools may write in it. Only reading when left out."},"perCaller":{"type":"boolean","description":"Whether each caller has a folder of its own in it, which is made when it is first used."}}}},"maxFileBytes":{"type":"integer","minimum":1000,"maximum":100000000,"default":10000000,"description":"The largest file that is read or written. A larger one is refused."},"convertTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"The processor time for reading a .docx or PDF document."},"shells":{"type":"integer","minimum":1,"maximum":100,"default":4,"description":"How many commands and searches run at once, each in a sandbox of its own; more wait."},"maxTimeoutSeconds":{"type":"integer","minimum":1,"maximum":86400,"default":600,"description":"The longest time that a command of bash may ask for."},"keepOutputBytes":{"type":"integer","minimum":1000,"maximum":1000000,"default":32768,"description":"How much of a command's output is kept: a quarter of its begin, and the rest of its end."},"memoryMiB":{"type":"integer","minimum":32,"maximum":65536,"default":512,"description":"Memory of one command with all that it starts."},"processes":{"type":"integer","minimum":4,"maximum":10000,"default":128,"description":"Processes and threads of one command at a time."},"processors":{"type":"number","minimum":0.05,"maximum":64,"default":1,"description":"Processors that one command may use, where the machine can hold it."},"storageMiB":{"type":"integer","minimum":1,"maximum":65536,"default":256,"description":"What one command may write to /tmp, and the largest file that it may write anywhere."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"The bus: memory: or amqp(s)://user:password@host/vhost."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"A connection to the broker on which nothing comes for two to three times this long counts as dead, to the broker too: a process that may stand still for longer needs more."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"A broker that owes answers and says nothing for this long counts as gone. Time in which this process itself stood still does not count."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may do what, YAML or JSON; read again when it changes. Without one every caller may use every tool but the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"A file to which a line is appended for each call: who, which tool, a keyed hash of the arguments, what was decided and what became of it. One process writes to a file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"What arguments are hashed with in auditFile; the same for all replicas, so that their lines can be compared. Without it each file has a random one beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Whether calls are refused while auditFile cannot be written. By default they go on and what is missing is counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to finish after SIGTERM. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics; none when left out."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort is on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The least severe events that are logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"What a line of the log is: a JSON object, or text for a person. Text at a terminal and JSON elsewhere when left out."}}}, validate };
+export const configSchema: { readonly schema: object; readonly validate: Validator<WorkspaceToolsConfig> } = { schema: {"type":"object","additionalProperties":false,"properties":{"concurrency":{"type":"integer","minimum":1,"maximum":1000,"description":"The number of calls that run at once in this process.","default":16},"redisUrl":{"type":"string","pattern":"^rediss?(\\+sentinel)?://","x-url":true,"x-secret":true,"description":"Redis for the state that instances share: redis(s)://user:password@host:port/database, or redis(s)+sentinel://user:password@one:26379,two/master. Without it each instance keeps its own state."},"redisKeepsAll":{"type":"boolean","default":false,"description":"Set true if Redis never loses acknowledged writes. With false, a call that is redelivered after a restart or failover of Redis ends in `outcome_unknown` instead of running twice."},"workspaceRoots":{"type":"object","minProperties":1,"maxProperties":100,"propertyNames":{"pattern":"^[a-z0-9][a-z0-9-]{0,38}$"},"description":"Folders that the tools open, by name: {\"notes\":{\"folder\":\"/srv/notes\",\"writable\":true}}. The policy's `roots` says which caller sees which. No folder may lie in another.","additionalProperties":{"type":"object","additionalProperties":false,"required":["folder"],"properties":{"folder":{"type":"string","pattern":"^/","maxLength":4096,"description":"Absolute path of the folder."},"writable":{"type":"boolean","description":"Set true to let tools write in the folder. Default: read only."},"perCaller":{"type":"boolean","description":"Set true to give each caller a folder of its own in it, created at first use."}}}},"maxFileBytes":{"type":"integer","minimum":1000,"maximum":100000000,"default":10000000,"description":"The largest file that is read or written, in bytes. A larger one is refused."},"convertTimeoutMs":{"type":"integer","minimum":100,"maximum":600000,"default":10000,"description":"Processor time for reading a .docx or PDF document, in milliseconds."},"shells":{"type":"integer","minimum":1,"maximum":100,"default":4,"description":"The number of commands and searches that run at once, each in its own sandbox. Further ones wait."},"maxTimeoutSeconds":{"type":"integer","minimum":1,"maximum":86400,"default":600,"description":"The longest timeout that a command of bash may ask for, in seconds."},"keepOutputBytes":{"type":"integer","minimum":1000,"maximum":1000000,"default":32768,"description":"How much of a command's output is kept, in bytes: a quarter from its beginning, the rest from its end."},"memoryMiB":{"type":"integer","minimum":32,"maximum":65536,"default":512,"description":"Memory of a command and all that it starts, in MiB."},"processes":{"type":"integer","minimum":4,"maximum":10000,"default":128,"description":"The number of processes and threads that a command may have at a time."},"processors":{"type":"number","minimum":0.05,"maximum":64,"default":1,"description":"The number of processors that a command may use, where the machine can limit it."},"storageMiB":{"type":"integer","minimum":1,"maximum":65536,"default":256,"description":"Size of a command's /tmp, and of the largest file that it may write anywhere, in MiB."},"busUrl":{"type":"string","pattern":"^(memory:$|amqps?://)","x-url":true,"default":"memory:","x-secret":true,"description":"URL of the message bus. `memory:` keeps everything in this process; amqp(s)://user:password@host/vhost uses RabbitMQ."},"busHeartbeatSeconds":{"type":"integer","minimum":1,"maximum":600,"default":5,"description":"AMQP heartbeat interval, in seconds. A connection that is silent for two to three intervals is closed. Raise it if the process may pause longer."},"busSilenceMs":{"type":"integer","minimum":100,"maximum":600000,"default":2000,"description":"Time without a word from a broker that owes an answer before the connection counts as lost, in milliseconds. Pauses of this process do not count. Raise it for a distant or very busy broker."},"policyFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The file that says who may use what, in YAML or JSON. It is read again when it changes. Without it every caller may use every tool except the dangerous ones."},"auditFile":{"type":"string","minLength":1,"maxLength":4096,"description":"The audit log: one line per call with caller, tool, keyed hash of the arguments, decision and outcome. Each process needs its own file. Without it no calls are audited."},"auditKey":{"type":"string","minLength":16,"maxLength":512,"pattern":"^[\\x21-\\x7e]+$","x-secret":true,"description":"The key for the hashes of arguments in auditFile. Give all replicas the same one, so that their lines can be compared. Without it each file has a random key beside it, .NAME.key."},"auditRequired":{"type":"boolean","default":false,"description":"Set true to refuse calls while auditFile cannot be written. With false calls go on and the missing lines are counted."},"shutdownGraceMs":{"type":"integer","minimum":1,"maximum":1200000,"default":20000,"description":"Time for running calls to end after SIGTERM, in milliseconds. Keep it below the pod's grace period."},"healthPort":{"type":"integer","minimum":0,"maximum":65535,"description":"The port for /healthz, /readyz and /metrics. Without it they are not served."},"healthHost":{"type":"string","minLength":1,"maxLength":255,"default":"127.0.0.1","description":"The address that healthPort listens on."},"logLevel":{"type":"string","enum":["debug","info","warn","error"],"default":"info","description":"The lowest level that is logged."},"logFormat":{"type":"string","enum":["json","text"],"description":"The format of log lines. `json` writes one JSON object per line, `text` lines for people. Default: text at a terminal, JSON elsewhere."}}}, validate };
