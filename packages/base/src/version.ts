@@ -1,4 +1,4 @@
 import manifest from "../../../package.json" with { type: "json" };
 
-/** Of all of RockBot: what package.json at the root of the repository says. */
+/** The version of all of RockBot, as package.json at the root of the repository says. */
 export const version: string = manifest.version;

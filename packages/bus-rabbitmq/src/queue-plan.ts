@@ -40,7 +40,7 @@ export interface QueueVersions {
   readonly retired: readonly number[];
 }
 
-/** Of this release. */
+/** Queue versions of this release. */
 export const QUEUE_VERSIONS: QueueVersions = { current: 1, retired: [] };
 
 /** The names of a service's main queues: the one of now first. */
@@ -82,17 +82,17 @@ export const copyName = (user: string, number: number | "*"): string => `rockbot
 /** Where messages were parked before; also the key under which the broker parks what it moves from the dlq. */
 export const oldParkedName = (subscription: string): string => `rockbot.${subscription}.v1.parked`;
 
-/** Of a queue for answers, which is durable. */
+/** Arguments of a queue for answers, which is durable. */
 export const resultArguments: QueueArguments = { "x-queue-type": "classic", "x-expires": RESULT_QUEUE_EXPIRES_MS };
 
-/** Of a successor's queue. While its consumer is away it gets what the owner gets, which is of use to nobody else. */
+/** Arguments of a successor's queue. While its consumer is away it gets what the owner gets, which is of use to nobody else. */
 export const nextArguments: QueueArguments = {
   ...resultArguments,
   "x-max-length-bytes": 32 * 1024 * 1024,
   "x-overflow": "drop-head",
 };
 
-/** Of a queue for copies, which is exclusive, deleted with its consumer, and not durable. */
+/** Arguments of a queue for copies, which is exclusive, deleted with its consumer, and not durable. */
 export const copyArguments: QueueArguments = { "x-queue-type": "classic" };
 
 /**

@@ -8,7 +8,7 @@ export function topicFault(topic: string): RangeError | undefined {
   );
 }
 
-/** Whether `pattern` takes in `topic`: `*` is exactly one word, `#` any number of words. */
+/** True if `pattern` takes in `topic`: `*` is exactly one word, `#` any number of words. */
 export function matchesTopic(pattern: string, topic: string): boolean {
   if (pattern === topic || pattern === "#") return true;
   return matchesFrom(pattern.split("."), 0, topic.split("."), 0);

@@ -23,7 +23,7 @@ export const definedBy = (origin: string, isApproved: boolean): Trust => ({
   ...(isApproved ? { isApproved } : {}),
 });
 
-/** Whether a model that reads this has read untrusted content. */
+/** True if a model that reads this has read untrusted content. */
 export const marks = (trust: ContentTrust | undefined): boolean =>
   trust?.level === "untrusted" && trust.isApproved !== true;
 

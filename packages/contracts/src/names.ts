@@ -4,13 +4,13 @@
  */
 export const namePattern = /^[a-z0-9][a-z0-9-]{0,38}$/;
 
-/** Whether a text can be the name of an agent, an instance or a service. */
+/** True if a text can be the name of an agent, an instance or a service. */
 export const isName = (text: string): boolean => namePattern.test(text);
 
-/** Whether `text` can be the name of a caller that a peer brings: one word of a topic. */
+/** True if `text` can be the name of a caller that a peer brings: one word of a topic. */
 export const isPeerName = (text: string): boolean => /^[A-Za-z0-9_-]{1,64}$/.test(text);
 
-/** Whether `text` may name a session: 1 to 256 visible ASCII characters, as a header can carry them. */
+/** True if `text` may name a session: 1 to 256 visible ASCII characters, as a header can carry them. */
 export const isSessionId = (text: string): boolean => /^[\x21-\x7e]{1,256}$/.test(text);
 
 /** @throws {RangeError} if `text` is not a name that we may create */
@@ -24,7 +24,7 @@ export function checkName(what: string, text: string): string {
 /** An agent's processes that have names of their own are numbered from 0 to one less than this. */
 export const MAX_INSTANCES = 64;
 
-/** Whether `text` is the number of one of an agent's instances: where senders are verified a broker knows no others. */
+/** True if `text` is the number of one of an agent's instances: where senders are verified a broker knows no others. */
 export const isInstanceNumber = (text: string): boolean =>
   /^(?:0|[1-9]\d?)$/.test(text) && Number(text) < MAX_INSTANCES;
 
@@ -38,15 +38,14 @@ export const replyTopicPattern =
 export const userReplyRoots: readonly string[] = ["user.response", "user.history.response"];
 const userReplyTopicPattern = /^(?:user\.response|user\.history\.response)(?:\.[A-Za-z0-9_-]{1,64}){0,2}$/;
 
-/** Whether an answer may be sent to `topic`. */
+/** True if an answer may be sent to `topic`. */
 export const isReplyTopic = (topic: string): boolean => replyTopicPattern.test(topic);
 
-/** Whether the agent may reply to `topic`. */
+/** True if the agent may reply to `topic`. */
 export const isUserReplyTopic = (topic: string): boolean => userReplyTopicPattern.test(topic);
 
 /**
- * Whether answers to the user may be sent to `topic`: a reply root followed by the user's name, alone or with that of
- * an instance.
+ * True if answers to the user may be sent to `topic`: a reply root and the user's name, alone or with an instance's.
  */
 export const isReplyTopicOf = (user: string, topic: string): boolean =>
   isReplyTopic(topic) && isBelow(replyRoots, user, topic);

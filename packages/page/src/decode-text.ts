@@ -4,7 +4,7 @@ import { ResultType, Sniffer } from "encoding-sniffer/sniffer";
 /**
  * The text of a body, in whatever encoding it is. Its byte order mark says so first, then the `charset` of its
  * `Content-Type`. Its own declaration comes next, in a `meta` element or an XML declaration, and its bytes come last.
- * Of the bytes, valid UTF-8 is UTF-8, and UTF-16 has every second byte of its marks zero. Else it is the encoding whose
+ * Valid UTF-8 is UTF-8, and UTF-16 has every second byte of its marks zero. Else it is the encoding whose
  * letters are as frequent as in its languages, or Windows-1252. A body that says it is UTF-8 but is not is read by the
  * next rule that applies. JSON is UTF-8 whatever its `charset` (RFC 8259), unless its bytes are not. Its bytes decide
  * only where most of what is not ASCII is no UTF-8. Bytes that stand for nothing become U+FFFD.

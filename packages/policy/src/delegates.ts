@@ -7,7 +7,7 @@ export interface Delegate {
   readonly callers: readonly string[];
 }
 
-/** Those that the policy names, and the operators, who play parked calls again. A user may be there more than once. */
+/** The delegates that the policy names, and the operators, who play parked calls again. A user may be there more than once. */
 export function delegatesOf({ delegates, operators }: Pick<PolicyDocument, "delegates" | "operators">): Delegate[] {
   const named = delegates.map((entry) =>
     typeof entry === "string" ? { user: entry, callers: ALL } : { user: entry.user, callers: entry.for },

@@ -2,7 +2,7 @@ import { entries } from "./document/document-place.ts";
 import type { Policy } from "./policy.ts";
 import { globCovers, globsMeet } from "./tool-glob.ts";
 
-/** Whether a caller may use a tool that fits a pattern, as far as can be known without the tools. */
+/** True if a caller may use a tool that fits a pattern, as far as can be known without the tools. */
 export function mayUseSome(
   { document: { everyone, callers } }: Pick<Policy, "document">,
   caller: string,

@@ -138,7 +138,7 @@ const hasEffectsAfterUntrusted = (use: Use): boolean => use.hasReadUntrusted ===
 const mayHaveEffects = ({ tool, isReadOnly = false }: Use): boolean => !isReadOnly && !ONLY_CALLS.has(tool);
 
 /**
- * Whether a caller may own what it registers. A policy never says so of a delegate, so it must not of any other caller
+ * True if a caller may own what it registers. A policy never says so of a delegate, so it must not of any other caller
  * that several people share.
  */
 export const mayOwnServers = (policy: Pick<Policy, "decide">, caller: string): boolean =>

@@ -5,7 +5,7 @@ import { Helping } from "@rockbot/agent-service/helpers";
 import { type ConfigSchema, loadConfig } from "@rockbot/process/config";
 import { serveTools } from "@rockbot/tools";
 
-/** Settings by name, as a service's configuration file has them. Those left out have their defaults. */
+/** Settings by name, as a service's configuration file has them. Settings left out have their defaults. */
 export type ServiceSettings = Readonly<Record<string, unknown>>;
 /** Hears of the answer of a turn that nobody waits for. */
 export type OnAnswer = (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;

@@ -66,7 +66,7 @@ export interface RunScriptOptions {
   readonly mayHaveBegun?: boolean | undefined;
 }
 
-/** Whether a script with this signal goes on for a later manager of its job. */
+/** True if a script with this signal goes on for a later manager of its job. */
 export function goesOn({ isResumable }: Pick<ScriptRunner, "isResumable">, { aborted, reason }: AbortSignal): boolean {
   return isResumable && aborted && !(reason instanceof ToolError);
 }

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { markdownFiles, proseOf } from "./markdown.ts";
 import { type English, readEnglish } from "./read-english.ts";
+import { schemaTexts } from "./schema-texts.ts";
 
 /** The pages that a newcomer reads first. */
 const frontPages: Readonly<Record<string, { readonly maxLines: number }>> = {
@@ -27,6 +28,11 @@ export async function checkEnglish(root: string): Promise<string> {
     lengths.push(...page.lengths);
     faults.push(...page.faults);
   }
+  for (const { file, where, text } of await schemaTexts(root)) {
+    const read = readEnglish(text, "label");
+    lengths.push(...read.lengths);
+    faults.push(...read.faults.map((fault) => `${file}, ${where}: ${fault}`));
+  }
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return `${lengths.length} sentences, median ${median(lengths)} words, longest ${Math.max(...lengths)}`;
 }
@@ -37,9 +43,9 @@ async function readPage(
 ): Promise<English & { readonly lines: number; readonly words: number }> {
   const text = await readFile(resolve(root, file), "utf8");
   const { blocks, cells } = proseOf(text);
-  const prose = blocks.map(readEnglish);
+  const prose = blocks.map((block) => readEnglish(block));
   const lengths = prose.flatMap((block) => block.lengths);
-  const faults = [...prose, ...(isData(file) ? [] : cells.map(readEnglish))].flatMap((block) =>
+  const faults = [...prose, ...(isData(file) ? [] : cells.map((cell) => readEnglish(cell)))].flatMap((block) =>
     block.faults.map((fault) => `${file}: ${fault}`),
   );
   const lines = text.trimEnd().split("\n").length;

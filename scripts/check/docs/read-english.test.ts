@@ -20,6 +20,8 @@ test.each([
   "Who waits holds a handler.",
   "What is left is parked.",
   "It ends for whoever waits.",
+  "Whether it runs twice.",
+  "Of several, the last one counts.",
 ])("a form that hides the actor is a fault: %s", (sentence) => {
   expect(readEnglish(sentence).faults).toHaveLength(1);
 });
@@ -37,4 +39,9 @@ test("prose is paragraphs and list items, without headings and code; cells stand
   const page =
     "# Title\n\nOne *two* [three](a.md).\n\n- four `five`\n  - six\n\n> seven\n\n```sh\nnot this\n```\n\n| head |\n|---|\n| eight |\n";
   expect(proseOf(page)).toEqual({ blocks: ["One two three.", "four `five`", "six", "seven"], cells: ["eight"] });
+});
+
+test("a description of a field may be a label, and may not begin beside the thing", () => {
+  expect(readEnglish("What to search for.", "label").faults).toEqual([]);
+  expect(readEnglish("Whether it is used.", "label").faults).toHaveLength(1);
 });

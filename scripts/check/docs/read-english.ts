@@ -11,9 +11,19 @@ const MAX_WORDS = 25;
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
-const forbidden: readonly { readonly pattern: RegExp; readonly fault: string }[] = [
+/** A description of a field is a label, often without a verb: it need not be a whole sentence. */
+export type Kind = "prose" | "label";
+
+interface Rule {
+  readonly pattern: RegExp;
+  readonly fault: string;
+  readonly proseOnly?: boolean;
+}
+
+const forbidden: readonly Rule[] = [
+  { pattern: /^(?:Whether|Of|That|Those|As whom)\b/, fault: "begin with the thing, or with its name" },
   { pattern: /\b(?:is|are|was|were|be|been|being) (?:had|told)\b/i, fault: "name the actor" },
-  { pattern: /^(?:Who|What|Whoever|Whatever)\b.*[.:;!]$/, fault: "begin with a noun" },
+  { pattern: /^(?:Who|What|Whoever|Whatever)\b.*[.:;!]$/, fault: "begin with a noun", proseOnly: true },
   { pattern: /\b(?:whoever|whomever|whosoever)\b/i, fault: "name the actor" },
   {
     pattern:
@@ -28,7 +38,7 @@ const forbidden: readonly { readonly pattern: RegExp; readonly fault: string }[]
  * Judges one block of prose, such as a paragraph, a list item or a doc comment without its marks. Code spans in
  * backticks count as one word each. The block's last sentence needs no full stop.
  */
-export function readEnglish(block: string): English {
+export function readEnglish(block: string, kind: Kind = "prose"): English {
   const text = block
     .replaceAll(/(`+)[\s\S]*?\1/g, "X")
     .replaceAll(/\s+/g, " ")
@@ -41,8 +51,8 @@ export function readEnglish(block: string): English {
     if (words === 0) continue;
     lengths.push(words);
     if (words > MAX_WORDS) faults.push(`${words} words, at most ${MAX_WORDS}: ${sentence}`);
-    for (const { pattern, fault } of forbidden) {
-      const found = pattern.exec(sentence);
+    for (const { pattern, fault, proseOnly } of forbidden) {
+      const found = proseOnly && kind === "label" ? null : pattern.exec(sentence);
       if (found !== null) faults.push(`"${found[0].trim()}", ${fault}: ${sentence}`);
     }
   }

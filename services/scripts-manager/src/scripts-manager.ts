@@ -29,7 +29,7 @@ export interface StartScriptsManagerOptions extends StartServiceOptions {
  * Serves `execute_python_script` from the bus, to our callers and to those of the .NET original. It takes as many calls
  * as there may be sandboxes, so that the rest stays on the bus for other instances. It takes `queueLength` more,
  * because the bus delivers calls in the order of their arrival. Otherwise a caller that sends many calls at once would
- * have all of them before those of others. Of the calls that it has, callers have their turns in rotation. Disposal
+ * have all of them before those of others. Callers have their turns in rotation. Disposal
  * waits for running scripts, at most `shutdownGraceMs`. It then leaves those of a resumable runner to the next
  * instance.
  * @throws {ToolError} `unavailable`, if scripts reach what they must not, or it cannot be tried

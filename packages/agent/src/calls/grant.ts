@@ -51,7 +51,7 @@ export function grantOf(...bounds: readonly Bound[]): string {
 export const keptGrant = (before: string | undefined, session: string | undefined): string =>
   grantOf(...readGrant(before), ...readGrant(session));
 
-/** Whether a grant bounds anything. */
+/** True if a grant bounds anything. */
 export const isBounded = (grant: string | undefined): boolean => readGrant(grant).length > 0;
 
 /** The grant as part of a hash: an approval is of it, too. */

@@ -6,14 +6,13 @@ import type { NewEvent } from "../turn/new-event.ts";
 import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
 
 /**
- * Remembers sessions and their turns. Of each caller it keeps a bounded number of bytes: what expires first of its
+ * Remembers sessions and their turns. It keeps a bounded number of bytes of each caller: what expires first of its
  * ended turns and sessions gives way. A session with a turn, or one that waits, stays. One turn of a session runs at a
  * time, under the session's lease. A turn writes only while its lease holds: a process that has lost the lease changes
  * nothing any more.
  *
  * Each operation happens whole or not at all. It rejects with StoreUnavailableError if the store does not answer in
- * time, refuses, or is closed. Then it may have taken effect, or not. Each one may be asked for again. Those of one
- * process take effect in the order in which it asks for them.
+ * time, refuses, or is closed. Then it may have taken effect, or not. Each one may be asked for again. Operations of one process are applied in call order.
  */
 export interface TurnStore extends AsyncDisposable {
   /**

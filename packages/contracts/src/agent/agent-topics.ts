@@ -13,7 +13,7 @@ export const AGENT_SHORT_SUBSCRIPTION = `${AGENT}-short`;
 /** The subscription that takes tasks of agents on the bus, and asks to cancel them. */
 export const AGENT_TASK_SUBSCRIPTION = `${AGENT}.task`;
 
-/** Its topics. Those of users are of the .NET original. */
+/** Its topics. Topics of users are of the .NET original. */
 export const agentTopics = {
   invoke: "tool.invoke.agent",
   /** Calls of the agent's tools that are no turns. */
@@ -45,7 +45,7 @@ export const taskTopics = {
 /** These words of a task's topic mean something else. */
 const NO_AGENTS: ReadonlySet<string> = new Set(["status", "cancel"]);
 
-/** Whether an agent of that name can be given tasks over the bus: a word of a topic that means no other. */
+/** True if an agent of that name can be given tasks over the bus: a word of a topic that means no other. */
 export const isBusAgentName = (name: string): boolean => isPeerName(name) && !NO_AGENTS.has(name.toLowerCase());
 
 /** The agent whose tasks come on the topic; undefined of other topics. */
@@ -55,7 +55,7 @@ export function agentOfTaskTopic(topic: string): string | undefined {
 }
 
 /**
- * Whether a result may go to the topic of a sender or of one of its instances.
+ * True if a result may go to the topic of a sender or of one of its instances.
  * @param user its verified name; undefined where senders are not verified
  */
 export function isTaskReplyTopic(topic: string, user?: string): boolean {

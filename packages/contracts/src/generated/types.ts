@@ -18,7 +18,7 @@ level: ("system" | "untrusted")
  */
 origin: string
 /**
- * Of untrusted definitions: an operator has approved these very words. Readers fence them, and may act afterwards as before.
+ * True for an untrusted definition that an operator has approved word for word. Readers fence it, but it does not mark the session as untrusted.
  */
 isApproved?: boolean
 } | null)
@@ -38,7 +38,7 @@ export type ToolName = string
  */
 export type SessionId = string
 /**
- * How a turn ended: stop, the model has answered; tool_calls, it calls tools of the asking program; limit, the turn's iterations, time or tokens are used up; length, the answer was too long for the model; refused, the model declined; failed, there is no answer.
+ * How a turn ended. With stop the model answered, with tool_calls it calls tools of the client. With limit iterations, time or tokens are used up. With length the answer was too long for the model, with refused the model declined, with failed there is no answer.
  */
 export type TurnFinish = ("stop" | "tool_calls" | "limit" | "length" | "refused" | "failed")
 /**
@@ -248,7 +248,7 @@ document: string
 trust?: ContentTrust
 }
 /**
- * A tool that is not called until an operator approves it. Told only to whoever may use it.
+ * A tool that is not called until an operator approves it. Only callers that may use it see it.
  */
 export interface HeldTool {
 name: ToolName
@@ -279,7 +279,7 @@ epoch: Epoch
 from: ListHash
 hash: ListHash
 /**
- * Those that are new or another.
+ * New and changed tools.
  */
 tools: AnnouncedTool[]
 removedTools: ToolName[]
@@ -348,7 +348,7 @@ output?: (string | null)
 stderr?: (string | null)
 exitCode?: number
 /**
- * Whether the exit code is 0.
+ * True if the exit code is 0.
  */
 isSuccess?: boolean
 elapsedMs?: number
@@ -369,7 +369,7 @@ epoch?: Epoch
  */
 sequence?: number
 /**
- * Whether agents may ask for further servers. Absent in messages of the .NET original.
+ * True if agents may register further servers. Absent in messages of the .NET original.
  */
 canRegister?: boolean
 }
@@ -425,7 +425,7 @@ env?: {
 }
 }
 /**
- * Whether the MCP server is connected now.
+ * Tells if the MCP server is now connected.
  */
 export interface McpRegisterServerResponse {
 serverName: string
@@ -444,7 +444,7 @@ export interface McpUnregisterServerRequest {
 serverName: string
 }
 /**
- * Whether the MCP server is gone now.
+ * Tells if the MCP server is now removed.
  */
 export interface McpUnregisterServerResponse {
 serverName: string
@@ -486,7 +486,7 @@ isFinal?: boolean
  */
 structuredData?: (string | null)
 /**
- * Of the content; markdown if absent.
+ * Media type of the content. Default: markdown.
  */
 contentType?: (string | null)
 }
@@ -560,7 +560,7 @@ export interface AgentEvent {
 sessionId: SessionId
 turnId: ToolCallId
 /**
- * Of the session. Rises by one with each event.
+ * The number of the event in its session; it rises by one.
  */
 sequence: number
 at: string
@@ -570,13 +570,13 @@ kind: ("turn_started" | "text" | "tool_started" | "tool_progress" | "tool_finish
  */
 text?: (string | null)
 /**
- * Of a notice: the text since the last call of a tool counts no more, as the model writes it again.
+ * In a notice: true if the text since the last tool call is void, because the model writes it again.
  */
 dropsText?: (boolean | null)
 toolCallId?: (string | null)
 toolName?: (string | null)
 /**
- * Of the tool call, as text. Shortened where they are long.
+ * Arguments of the tool call as text, shortened if long.
  */
 arguments?: (string | null)
 /**
@@ -594,23 +594,23 @@ usage?: (AgentUsage | null)
 isError?: (boolean | null)
 durationMs?: (number | null)
 /**
- * Of the arguments of a tool call that has ended.
+ * Characters of the arguments, once the tool call has ended.
  */
 charactersIn?: (number | null)
 /**
- * Of its result, as the model reads it.
+ * Characters of the result, as the model reads it.
  */
 charactersOut?: (number | null)
 /**
- * Of a tool that has ended, if its result was too large for the model.
+ * Set when a tool call has ended with a result too large for the model.
  */
 toolOutput?: (ToolOutput | null)
 /**
- * Of a turn that has ended: results of tools were shortened or left out, as the conversation was too long for the model.
+ * Set when a turn has ended: true if tool results were shortened or left out to fit the conversation into the model's context.
  */
 toolBudgetExceeded?: (boolean | null)
 /**
- * Of a tool that has ended: what its name begins with, before two underscores, or the service that has it.
+ * Set when a tool call has ended: the part of the tool's name before two underscores, else its service.
  */
 namespace?: (string | null)
 }
@@ -621,7 +621,7 @@ export interface AgentUsage {
 input_tokens: number
 output_tokens: number
 /**
- * Those of the input that the provider had in its cache.
+ * Input tokens that came from the provider's cache.
  */
 cached_input_tokens?: number
 /**
@@ -732,7 +732,7 @@ version?: (string | null)
  */
 skills?: (AgentCardSkill[] | null)
 /**
- * Whether it takes no further tasks.
+ * True if it takes no further tasks.
  */
 isDeregistering?: boolean
 }
@@ -917,13 +917,13 @@ role: ("system" | "user" | "assistant" | "tool")
 content: (string | null)
 images?: ChatImages
 /**
- * Of an assistant.
+ * Tool calls of an assistant's message.
  * 
  * @maxItems 128
  */
 tool_calls?: ChatToolCall[]
 /**
- * Of a tool: the call that this is the result of.
+ * In a tool's message: the id of the tool call that it answers.
  */
 tool_call_id?: string
 name?: string
@@ -955,7 +955,7 @@ schema?: {
 }
 name?: string
 /**
- * Whether the model's maker holds the answer to the schema, which then has to be in the maker's subset.
+ * With true the model's provider enforces the schema, which must then be within the provider's subset of JSON Schema.
  */
 strict?: boolean
 }
@@ -980,7 +980,7 @@ tool: string
 tool_output: ToolOutput
 }[]
 /**
- * Of a session of a definition that ended with its final report: text is the content.
+ * The final report, if the session of a definition ended with one. Its content is also in text.
  */
 report?: {
 status: ReportStatus
@@ -1040,7 +1040,7 @@ task_id: string
 description: string
 context?: string
 /**
- * The session that is told.
+ * The session that gets the message.
  */
 session_id: string
 /**
@@ -1098,7 +1098,7 @@ export interface ToolAgentFamilyOutput {
  */
 turns: FamilyTurn[]
 /**
- * Those of the user, where no session is asked for; at most 200.
+ * The user's sessions if the call names none; at most 200.
  */
 sessions?: {
 session_id: string
@@ -1184,7 +1184,7 @@ report: ("usage" | "cost" | "claude_code")
  */
 starting_at: string
 /**
- * The end, which is not included, in the same forms. Now when left out. Of claude_code, at most 31 days after the start.
+ * The end (exclusive), in the same forms. Default: now. For claude_code at most 31 days after the start.
  */
 ending_at?: string
 /**
@@ -1192,7 +1192,7 @@ ending_at?: string
  */
 bucket_width?: ("1d" | "1h" | "1m")
 /**
- * What else rows are split by. Of usage all but description; of cost workspace_id and description. Not of claude_code.
+ * Further fields to group rows by. usage takes all but description; cost takes workspace_id and description; claude_code takes none.
  * 
  * @maxItems 5
  */
@@ -1285,7 +1285,7 @@ export interface ToolGmailReadInput {
  */
 message_id: string
 /**
- * Whether the HTML comes as it was sent, in place of markdown.
+ * Set true to get the HTML as it was sent instead of markdown.
  */
 raw_html?: boolean
 }
@@ -1336,7 +1336,7 @@ cc?: MailAddress[]
  */
 bcc?: MailAddress[]
 /**
- * One line. That of the mail, with Re:, when an answer leaves it out.
+ * One line. Default for an answer: the subject of the mail, with Re:.
  */
 subject?: string
 /**
@@ -1791,7 +1791,7 @@ categories?: ([]|[string]|[string, string]|[string, string, string]|[string, str
  */
 tags?: (string[] | null)
 /**
- * Who may read it: shared for all that may use the knowledge base, or another space that the operator gave you. private, or left out for a new item: you alone.
+ * Who may read it. private: only you (the default for a new item). shared: all users of the knowledge base. Or another space that you were given.
  */
 space?: (string | null)
 }
@@ -2242,16 +2242,16 @@ export interface ToolRenderPageOutput {
  */
 url: string
 /**
- * Whether the page has more HTML than is taken of one.
+ * True if the page has more HTML than the limit, and was cut.
  */
 truncated: boolean
 /**
- * Whether the page had fetched all that it wanted when it was read.
+ * True if the page had finished loading when it was read.
  */
 settled: boolean
 }
 /**
- * Make a robot: an agent with a name, a playbook and tools of its own. It is yours, and others see it once an operator has approved it. Of tools, destinations and a model that nobody knows each is named in errors, and the robot is made without them.
+ * Make a robot: an agent with a name, a playbook and tools of its own. It is yours, and others see it once an operator has approved it. Unknown tools, destinations and models are listed in errors, and the robot is made without them.
  */
 export interface ToolRobotCreate {
 input: ToolRobotCreateInput
@@ -2318,7 +2318,7 @@ version: number
  */
 hash: string
 /**
- * Whether others see it as it is now.
+ * True if others see the present version.
  */
 is_shared: boolean
 /**
@@ -2353,7 +2353,7 @@ description: string
 is_own: boolean
 is_shared: boolean
 /**
- * Whether a turn has written it that had read strangers' content.
+ * True if the turn that wrote it had read untrusted content.
  */
 is_untrusted: boolean
 }
@@ -2473,7 +2473,7 @@ version: number
  */
 hash: string
 /**
- * Whether others see it as it is now.
+ * True if others see the present version.
  */
 is_shared: boolean
 /**
@@ -2543,7 +2543,7 @@ cron: string
  */
 description: string
 /**
- * Whether the task fires once alone; the list has it with its answer for a week then. Pin every time field, with * for the day of week. False when left out.
+ * Set true for a task that fires only once. Pin every time field, with * for the day of week. The list keeps it with its answer for a week.
  */
 run_once?: (boolean | null)
 }
@@ -2604,7 +2604,7 @@ next_fire?: string
 is_running: boolean
 last_run?: TaskRun
 /**
- * Those before the last one, the newest first; in the answer to a name alone.
+ * Runs before the last one, newest first. Only in the answer to a call that names a task.
  */
 earlier_runs?: TaskRun[]
 last_skip?: TaskSkip
@@ -2619,7 +2619,7 @@ export interface TaskRun {
 fire: string
 ended_at: string
 /**
- * Whether the agent gave an answer.
+ * Tells if the agent answered.
  */
 outcome: ("answered" | "failed")
 /**
@@ -2677,7 +2677,7 @@ export interface ToolExecutePythonScriptInput {
  */
 script: string
 /**
- * Data for the script, at most 900000 bytes of UTF-8: all of it on stdin, and in the variable ROCKBOT_INPUT of the environment if it has less than 128 KiB.
+ * Data for the script, at most 900000 bytes of UTF-8, on stdin. Below 128 KiB it is also in the environment variable ROCKBOT_INPUT.
  */
 input_data?: (string | null)
 /**
@@ -2901,17 +2901,17 @@ pending?: string
  */
 now?: string
 /**
- * Whether you could give the final report now.
+ * True if you could give the final report now.
  */
 ready_for_final_report?: boolean
 /**
- * Whether you need further tools before.
+ * True if you need further tools first.
  */
 need_to_run_more_tools?: boolean
 }
 export interface ToolAgentTaskStatusOutput {
 /**
- * Whether you say that the task is done.
+ * True if you say that the task is done.
  */
 is_done: boolean
 }
@@ -3032,7 +3032,7 @@ version: number
  */
 hash: string
 /**
- * Whether others see it as it is now.
+ * True if others see the present version.
  */
 is_shared: boolean
 }
@@ -3068,7 +3068,7 @@ version: number
 is_own: boolean
 is_shared: boolean
 /**
- * Whether a turn has written it that had read strangers' content.
+ * True if the turn that wrote it had read untrusted content.
  */
 is_untrusted: boolean
 }
@@ -3231,11 +3231,11 @@ title: (string | null)
  */
 contentType: string
 /**
- * Whether the text is not the whole: the page is longer than the byte limit, or the server's answer broke off.
+ * True if the text is incomplete: the page is longer than the byte limit, or the server's answer broke off.
  */
 truncated: boolean
 /**
- * Whether the page is drawn by its scripts, so that the text is only what it holds without them.
+ * True if the page is drawn by scripts. The text is then only what it holds without them.
  */
 needsBrowser: boolean
 }
@@ -3436,7 +3436,7 @@ id: string
  */
 tool?: string
 /**
- * Of the tool. Texts in it may have references.
+ * Arguments for the tool. Texts in them may have references.
  */
 arguments?: {
 [k: string]: unknown | undefined
@@ -3515,7 +3515,7 @@ result: {
 [k: string]: unknown | undefined
 }
 /**
- * Of what failed it: its form, a tool or service, a model's answer, a value.
+ * The kind of failure: form, tool or service, model's answer, value.
  */
 category?: ("Structural" | "External" | "Judgment" | "Data")
 error?: string
@@ -3568,7 +3568,7 @@ version: number
  */
 hash: string
 /**
- * Whether others have it as it is now.
+ * True if others have the present version.
  */
 is_shared: boolean
 }
@@ -3600,7 +3600,7 @@ version: number
 is_own: boolean
 is_shared: boolean
 /**
- * Whether strangers' content was read before it was written.
+ * True if the turn that wrote it had read untrusted content.
  */
 is_untrusted: boolean
 }
@@ -3673,7 +3673,7 @@ export interface ToolReadFileOutput {
 path: string
 kind: ("text" | "docx" | "pdf" | "image")
 /**
- * Of the file.
+ * Size of the file, in bytes.
  */
 bytes: number
 /**
@@ -3682,15 +3682,15 @@ bytes: number
 first_line?: number
 last_line?: number
 /**
- * Of the whole text.
+ * Lines of the whole text.
  */
 lines?: number
 /**
- * Of an image.
+ * Media type of an image.
  */
 media_type?: string
 /**
- * Of an image, in pixels.
+ * Width of an image, in pixels.
  */
 width?: number
 height?: number
@@ -3715,7 +3715,7 @@ export interface ToolWriteFileOutput {
  */
 path: string
 /**
- * Whether there was no such file.
+ * True if the file did not exist before.
  */
 created: boolean
 /**
@@ -3724,7 +3724,7 @@ created: boolean
 added: (number | null)
 removed: (number | null)
 /**
- * Of the file as it is now.
+ * Size of the file now, in bytes.
  */
 bytes: number
 }
@@ -3746,7 +3746,7 @@ old_text: string
  */
 new_text: string
 /**
- * Whether every place is replaced. Without it the old text must be in the file once.
+ * Set true to replace every occurrence. Without it the old text must occur exactly once.
  */
 replace_all?: boolean
 }
@@ -3756,7 +3756,7 @@ export interface ToolEditFileOutput {
  */
 path: string
 /**
- * Whether there was no such file.
+ * True if the file did not exist before.
  */
 created: boolean
 /**
@@ -3765,7 +3765,7 @@ created: boolean
 added: (number | null)
 removed: (number | null)
 /**
- * Of the file as it is now.
+ * Size of the file now, in bytes.
  */
 bytes: number
 }
@@ -3791,7 +3791,7 @@ entries: {
 path: string
 type: ("file" | "folder" | "link" | "other")
 /**
- * Of a file.
+ * Size of a file, in bytes.
  */
 bytes: (number | null)
 }[]
@@ -3818,12 +3818,12 @@ path?: WorkspacePath
  */
 glob?: string
 /**
- * Whether the pattern is a text, with no character that means anything else.
+ * Set true to search for the pattern as plain text.
  */
 literal?: boolean
 ignore_case?: boolean
 /**
- * Whether hidden files, and those that a .gitignore names, are searched, too.
+ * Set true to search hidden files, too, and those that a .gitignore names.
  */
 hidden?: boolean
 /**
@@ -3846,7 +3846,7 @@ text: string
 is_cut: boolean
 }
 /**
- * Run a command in a new bash, in a sandbox that sees the roots of the workspace. Of the network it reaches the hosts that the policy grants, and nothing else. The folder that it starts in holds the roots. Files in the workspace stay; variables, processes and all other files end with the command.
+ * Run a command in a new bash, in a sandbox that sees the roots of the workspace. It reaches only the hosts that the policy grants. It starts in the folder that holds the roots. Files in the workspace stay; variables, processes and all other files end with the command.
  */
 export interface ToolBash {
 input: ToolBashInput
@@ -3864,7 +3864,7 @@ timeout_seconds?: number
 }
 export interface ToolBashOutput {
 /**
- * Of stdout and stderr, in the order in which it was written. Of much output the middle is left out.
+ * stdout and stderr in the order in which they were written. The middle of a long output is left out.
  */
 text: string
 /**
@@ -3885,7 +3885,7 @@ duration_ms: number
  */
 timeout_seconds: number
 /**
- * Of the output that is not here.
+ * Bytes of output that are left out here.
  */
 dropped_bytes: number
 }

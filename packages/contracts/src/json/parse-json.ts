@@ -118,7 +118,7 @@ function examine(root: unknown, maxDepth: number, takesAnyKey: boolean): "too_de
   return members;
 }
 
-/** Whether data nests deeper than is carried. */
+/** True if data nests deeper than is carried. */
 export const isTooDeepToCarry = (value: unknown): boolean => examine(value, MAX_DATA_DEPTH, true) === "too_deep";
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;

@@ -61,7 +61,7 @@ export function quoteInexact(json: string): string {
   return inexact.length === 0 ? json : quoteNumbers(json, inexact);
 }
 
-/** Whether a text is what became of such a number. */
+/** True if a text is what became of such a number. */
 export const isInexactText = (text: string): boolean => /^-?\d[\d.eE+-]*$/.test(text) && isInexact(text);
 
 /** The text with quotes around the numbers at these places. */

@@ -28,7 +28,7 @@ export function announcedMcpName(server: string, tool: string): string {
 }
 
 /**
- * Whether a tool of the server, known or not, may be the one that is announced under the name. Case does not matter.
+ * True if a tool of the server, known or not, may be the one that is announced under the name. Case does not matter.
  */
 export const mayBeAnnouncedMcpName = (name: string, server: string): boolean =>
   name.toLowerCase().startsWith(announcedMcpPrefix(server).toLowerCase());

@@ -126,7 +126,7 @@ export function waitsMs({ headers, ttlMs }: Envelope, byForm?: number): number |
 }
 
 /**
- * Whether untrusted content led to a request: its sender had read some, or was called by one that had. The mark
+ * True if untrusted content led to a request: its sender had read some, or was called by one that had. The mark
  * restricts only, so any text but `false` counts as one.
  */
 export function hasReadUntrusted({ headers }: Pick<Envelope, "headers">): boolean {

@@ -4,7 +4,7 @@ export class BodyTooLargeError extends Error {
 }
 
 /**
- * Reads a body to its end. Of one that is too large the limit and one chunk are held at most.
+ * Reads a body to its end. It holds at most the limit and one chunk of a body that is too large.
  * @throws {BodyTooLargeError} as soon as more than `maxBytes` have come; the iteration ends with it
  */
 export async function readBounded(chunks: AsyncIterable<Uint8Array>, maxBytes: number): Promise<Buffer> {

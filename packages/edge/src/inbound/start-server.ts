@@ -47,7 +47,7 @@ export interface StartServerOptions extends StrangerOptions, EndingOptions {
   readonly refusal?: ((status: UnreadableStatus, message: string) => object) | undefined;
 }
 
-/** Of the answer to a request that never reached the listener. */
+/** The status of the answer to a request that never reached the listener. */
 export type UnreadableStatus = 400 | 408 | 417 | 431;
 
 /** A server that listens. Disposal lets running requests end. */

@@ -5,7 +5,7 @@ interface Waiter {
 
 /**
  * A bounded number of requests that wait for their clients. Without room, a newcomer takes the place that harms least.
- * That is the oldest request of the caller with the most, whose client has had the longest time. So a slow caller takes
+ * It is the oldest request of the caller with the most, whose client has had the longest time. So a slow caller takes
  * places from itself.
  */
 export class WaitingRoom {

@@ -561,12 +561,12 @@ export class McpServer implements AsyncDisposable {
 }
 
 /**
- * Whether a call may be made again although it may have run: the server says so of its tool, and is trusted with that.
+ * True if a call may be made again although it may have run: the server says so of its tool, and is trusted with that.
  */
 export const isRepeatable = ({ annotations }: McpTool, isTrusted: boolean): boolean =>
   isTrusted && (annotations.readOnly || annotations.idempotent);
 
-/** Of a server that a call cannot be sent to now. */
+/** The error for a server that a call cannot be sent to now. */
 export function serverAwayError({
   name,
   nextAttemptInMs = 0,

@@ -19,7 +19,7 @@ export const boundedSchemaValidator: jsonSchemaValidator = {
   },
 };
 
-/** Of arguments, against what a stranger's tool says it takes. The schema is looked at with the first value. */
+/** A validator of arguments for the schema of a stranger's tool. The schema is looked at with the first value. */
 export function validatorOf<T>(schema: object): Validator<T> {
   let check: ValueCheck | undefined;
   const validate: Validator<T> = (value): value is T => {

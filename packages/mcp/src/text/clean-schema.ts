@@ -12,7 +12,7 @@ export const cleanSchema = (schema: object): object =>
     typeof value === "string" && READ.has(key) ? cleanText(value, MAX_TEXT) : value,
   ) as object;
 
-/** Whether what a stranger says is nested too deeply to be of use. Without recursion, which that would end. */
+/** True if what a stranger says is nested too deeply to be of use. Without recursion, which that would end. */
 export function isTooDeep(root: unknown): boolean {
   const open: { readonly value: unknown; readonly depth: number }[] = [{ value: root, depth: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {

@@ -10,8 +10,7 @@ const FORMAT = 1;
 /**
  * Keeps the records in one file, such as `mcp.lock.json`, which people can read, compare and keep with the
  * configuration. Each operation reads the file anew, so that a person's change counts at once. It replaces the file as
- * a whole, so that a reader has the old or the new one, even after a crash. Of several processes that write at the same
- * moment, one may undo the other.
+ * a whole, so that a reader has the old or the new one, even after a crash. Processes that write at the same moment may undo each other's change.
  */
 export function openFileTrustStore(file: string): TrustStore {
   let writing: Promise<unknown> = sweepTemporaries(dirname(file), `${basename(file)}.`);

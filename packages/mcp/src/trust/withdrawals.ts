@@ -117,7 +117,7 @@ export async function removeServers(
 }
 
 /**
- * Of a server that is not there any more nothing waits; what is pinned of it, and what was refused, holds if it comes
+ * Nothing waits of a server that is not there any more; what is pinned of it, and what was refused, holds if it comes
  * back.
  * @throws {StoreUnavailableError}
  */

@@ -19,7 +19,7 @@ import type { MemoryEntryInfo, OwnedMemory, WorkingMemory } from "../working-mem
 import { commands } from "./commands.ts";
 
 /**
- * How working memory in Redis is connected, and its bounds. That of the whole process does not apply: Redis has its
+ * How working memory in Redis is connected, and its bounds. The limit of the whole process does not apply: Redis has its
  * maxmemory.
  */
 export interface RedisWorkingMemoryOptions extends RedisStoreOptions {

@@ -2,7 +2,7 @@ import { writeSync } from "node:fs";
 import { ConfigError } from "@rockbot/contracts";
 
 /**
- * Returns the result of `load`. A ConfigError becomes its message on standard error, and exit code 2. That code means
+ * Returns the result of `load`. A ConfigError becomes its message on standard error, and exit code 2. The code means
  * wrong usage, so that a supervisor does not start the process again. For a `main.ts` only.
  */
 export function exitOnConfigError<T>(load: () => T): T {

@@ -73,6 +73,6 @@ export const blobsFull = (length: number, max: number): BlobError =>
 export const blobMissing = (): BlobError =>
   new BlobError("missing", "The result is not there: it has expired, or was fetched before");
 
-/** Of a blob that is there, and cannot be the one that was left. */
+/** The error for a blob that is there, and cannot be the one that was left. */
 export const blobDamaged = (): BlobError =>
   new BlobError("damaged", "The result is not the one that was announced: its length or its hash differs");

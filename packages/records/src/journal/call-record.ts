@@ -94,6 +94,6 @@ export const MAX_STEPS = 24;
 /** An answer that is kept can be fetched for so long. */
 export const ANSWER_KEPT_MS = 15 * 60_000;
 
-/** Whether the call has no end yet. */
+/** True if the call has no end yet. */
 export const isOpen = ({ state }: Pick<CallRecord, "state">): boolean =>
   state === CallState.Asked || state === CallState.Accepted || state === CallState.Running;

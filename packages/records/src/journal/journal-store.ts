@@ -3,8 +3,7 @@ import type { CallRecord } from "./call-record.ts";
 
 /**
  * Keeps the journals of callers, and the holders of instance names, where a restarted process finds them. A caller is
- * an agent or `agent.instance`; one process at a time writes a caller's journal. Of each caller it keeps the newest
- * MAX_CALLS, for MAX_AGE_MS.
+ * an agent or `agent.instance`; one process at a time writes a caller's journal. It keeps the newest MAX_CALLS of each caller, for MAX_AGE_MS.
  *
  * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. The
  * operation may have taken effect then, or not.

@@ -56,8 +56,7 @@ const NO_SENTINEL = "All sentinels are unreachable";
 
 /**
  * Keeps one connection to Redis up, for ever, and fails fast while there is none. It sends nothing twice: commands
- * without an answer fail with their connection. It does not use the time limits of ioredis for commands. Those take an
- * answer for missing that this process was too busy to read.
+ * without an answer fail with their connection. It does not use the time limits of ioredis for commands. Such errors take an answer for missing that this process was too busy to read.
  */
 export class RedisConnection<Scripts extends RedisScripts> {
   readonly #address: RedisAddress;

@@ -6,7 +6,7 @@ import { callNameOf } from "./resolve-tool.ts";
 /** The tool by which a session goes on with a hit that has no tools. */
 const BY = { a2a: "invoke_agent", guide: "get_tool_guide", skill: "get_skill" } as const;
 
-/** Of the entries what a session can go on with, where it has fewer tools than its caller. */
+/** The entries that a session can go on with, where it has fewer tools than its caller. */
 export function usableEntries(
   entries: readonly ServiceEntry[],
   mayUse: (tool: string) => boolean,

@@ -6,7 +6,7 @@ import { createIdentity } from "../messages/identity.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
 
 /**
- * As whom a command of an operator calls for others where nobody is verified: a delegate, unless the policy names
+ * The name under which an operator's command calls for others where nobody is verified: a delegate, unless the policy names
  * others.
  */
 export const OPERATOR = "operator";

@@ -37,7 +37,7 @@ export interface Tool {
 
 /**
  * The context of a call, for the code of a tool. A tool hands it on as `parent`, unchanged, to the calls that it makes.
- * Those calls then share its deadline and its cancellation, and the policy can count how many calls led to them. It
+ * Such calls then share its deadline and its cancellation, and the policy can count how many calls led to them. It
  * also learns whether untrusted content did.
  */
 export interface ToolCallContext

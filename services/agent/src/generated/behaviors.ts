@@ -37,24 +37,24 @@ maxIterations?: number
  */
 systemText?: string
 /**
- * Whether the model writes its tool calls as text, instead of by its API.
+ * Set true for a model that writes its tool calls as text, not through the API.
  */
 usesTextToolCalls?: boolean
 /**
- * Whether the model is asked once to go on when it only says what it is about to do.
+ * Set true to ask the model once to go on when it only announces what it will do.
  */
 nudgesOnProse?: boolean
 price?: Price
 /**
- * Whether the model gets back what it thought, as models demand that do not sign their thoughts.
+ * Set true to send a model's reasoning back to it. Models that do not sign their reasoning require it.
  */
 returnsReasoning?: boolean
 /**
- * Whether the model sees images. With false a message with images is refused; left out, its maker says so.
+ * Tells if the model takes images. With false a message with images is refused. Default: the provider decides.
  */
 takesImages?: boolean
 /**
- * Whether its maker holds answers to a JSON Schema, also beside tools. With false the agent alone checks them.
+ * Tells if the provider enforces a JSON Schema, beside tools, too. With false only the agent checks answers.
  */
 holdsForm?: boolean
 }
@@ -76,4 +76,4 @@ output: number
 cachedInput?: number
 }
 
-export const behaviorsSchema: { readonly schema: object; readonly validate: Validator<AgentBehaviors> } = { schema: {"type":"object","x-unquoted":true,"maxProperties":1000,"properties":{"ModelBehaviors":{"type":"object","additionalProperties":false,"properties":{"Models":{"type":"object","maxProperties":1000,"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"ToolResultChunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000}}}}},"description":"The same, in the form of the .NET original."}},"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"chunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000,"description":"Results of more characters go to working memory in chunks, and the model gets an index."},"contextTokens":{"type":"integer","minimum":1000,"maximum":100000000,"description":"The tokens that a request and its answer may have together."},"maxIterations":{"type":"integer","minimum":1,"maximum":200,"description":"How often the model is asked in a turn."},"systemText":{"type":"string","maxLength":65536,"description":"Further words at the end of the system prompt."},"usesTextToolCalls":{"type":"boolean","description":"Whether the model writes its tool calls as text, instead of by its API."},"nudgesOnProse":{"type":"boolean","description":"Whether the model is asked once to go on when it only says what it is about to do."},"price":{"type":"object","additionalProperties":false,"required":["input","output"],"description":"What a million tokens cost, in a currency that is the same for all models. Without it nobody knows what a turn costs.","properties":{"input":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the model reads."},"output":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that it writes, its thoughts included."},"cachedInput":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the provider had in its cache; as input when left out."}}},"returnsReasoning":{"type":"boolean","description":"Whether the model gets back what it thought, as models demand that do not sign their thoughts."},"takesImages":{"type":"boolean","description":"Whether the model sees images. With false a message with images is refused; left out, its maker says so."},"holdsForm":{"type":"boolean","description":"Whether its maker holds answers to a JSON Schema, also beside tools. With false the agent alone checks them."}}}}, validate };
+export const behaviorsSchema: { readonly schema: object; readonly validate: Validator<AgentBehaviors> } = { schema: {"type":"object","x-unquoted":true,"maxProperties":1000,"properties":{"ModelBehaviors":{"type":"object","additionalProperties":false,"properties":{"Models":{"type":"object","maxProperties":1000,"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"ToolResultChunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000}}}}},"description":"The same, in the form of the .NET original."}},"additionalProperties":{"type":"object","additionalProperties":false,"properties":{"chunkingThreshold":{"type":"integer","minimum":1000,"maximum":10000000,"description":"Results of more characters go to working memory in chunks, and the model gets an index."},"contextTokens":{"type":"integer","minimum":1000,"maximum":100000000,"description":"The tokens that a request and its answer may have together."},"maxIterations":{"type":"integer","minimum":1,"maximum":200,"description":"How often the model is asked in a turn."},"systemText":{"type":"string","maxLength":65536,"description":"Further words at the end of the system prompt."},"usesTextToolCalls":{"type":"boolean","description":"Set true for a model that writes its tool calls as text, not through the API."},"nudgesOnProse":{"type":"boolean","description":"Set true to ask the model once to go on when it only announces what it will do."},"price":{"type":"object","additionalProperties":false,"required":["input","output"],"description":"What a million tokens cost, in a currency that is the same for all models. Without it nobody knows what a turn costs.","properties":{"input":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the model reads."},"output":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that it writes, its thoughts included."},"cachedInput":{"type":"number","minimum":0,"maximum":1000000,"description":"Tokens that the provider had in its cache; as input when left out."}}},"returnsReasoning":{"type":"boolean","description":"Set true to send a model's reasoning back to it. Models that do not sign their reasoning require it."},"takesImages":{"type":"boolean","description":"Tells if the model takes images. With false a message with images is refused. Default: the provider decides."},"holdsForm":{"type":"boolean","description":"Tells if the provider enforces a JSON Schema, beside tools, too. With false only the agent checks answers."}}}}, validate };

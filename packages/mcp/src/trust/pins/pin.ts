@@ -83,6 +83,6 @@ export const PIN_RECORDS = "pins/";
 export const REST_PINS = "rest:";
 /** The same for the cards of A2A agents. */
 export const A2A_PINS = "a2a:";
-/** Whether what is pinned under this name is no MCP server's. Case does not matter. */
+/** True if what is pinned under this name is no MCP server's. Case does not matter. */
 export const isOthersPin = (server: string): boolean =>
   [REST_PINS, A2A_PINS].some((prefix) => server.toLowerCase().startsWith(prefix));
