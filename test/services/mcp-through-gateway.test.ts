@@ -144,6 +144,24 @@ test("an MCP client of the gateway finds, reads and calls the tools of servers l
   await client.close();
 });
 
+test("the title of a server's tool reaches clients of MCP and of HTTP, without what hides in it", {
+  timeout: 60_000,
+}, async () => {
+  await using system = await start();
+  const headers = system.headers("clerk");
+  const { authorization } = headers;
+  const client = new Client({ name: "test", version: "1.0.0" });
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL("/mcp", system.url), { requestInit: { headers: { authorization } } }),
+  );
+  const listed = (await (await fetch(`${system.url}/v1/tools`, { headers })).json()) as { tools: { name: string }[] };
+  for (const { tools } of [await client.listTools(), listed]) {
+    expect(tools.find(({ name }) => name === "files__whoami")).toMatchObject({ title: "Who am I" });
+    expect(tools.find(({ name }) => name === "files__echo")).not.toHaveProperty("title");
+  }
+  await client.close();
+});
+
 test("an agent on the bus is told of what it may use, when it asks and when something changes, and a delegate of all", {
   timeout: 60_000,
 }, async () => {

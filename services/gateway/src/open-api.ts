@@ -163,7 +163,7 @@ export function openApiDocument(
             idempotent: { type: "boolean" },
             source: { type: "string" },
           },
-          { output: { type: "object" }, trust },
+          { title: { type: "string", description: "For people." }, output: { type: "object" }, trust },
         ),
         Call: objectOf(
           {

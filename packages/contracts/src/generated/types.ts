@@ -170,6 +170,10 @@ guides: ToolGuide[]
 }
 export interface AnnouncedTool {
 name: ToolName
+/**
+ * The tool's name for people, where it has one.
+ */
+title?: (string | null)
 description: string
 /**
  * JSON Schema of the arguments, as text.

@@ -98,6 +98,7 @@ const CLIENT = { name: "rockbot", version };
  */
 const PROBE_TIMEOUT_MS = 10_000;
 const MAX_DESCRIPTION = 8 * 1024;
+const MAX_TITLE = 200;
 const MAX_INSTRUCTIONS = 4 * 1024;
 /** A stream of changes that broke is opened again after this. */
 const LISTEN_AGAIN_MS = 5_000;
@@ -353,8 +354,10 @@ function hasNotSent(error: unknown): boolean {
 }
 
 function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool {
+  const shownTitle = textOrNone((title ?? annotations?.title)?.replaceAll(/\s+/g, " "), MAX_TITLE);
   return {
     name,
+    ...(shownTitle === undefined ? {} : { title: shownTitle }),
     description: cleanText(description ?? title ?? "", MAX_DESCRIPTION),
     inputSchema: cleanSchema(inputSchema),
     ...(outputSchema === undefined ? {} : { outputSchema: cleanSchema(outputSchema) }),

@@ -58,6 +58,8 @@ export interface OAuthOptions {
  */
 export interface McpTool {
   readonly name: string;
+  /** For people, where the server gives one. */
+  readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: object;
   /** Describes `structuredContent` of its results. */

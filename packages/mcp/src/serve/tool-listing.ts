@@ -7,10 +7,11 @@ import type { OfferedTool } from "./tool-source.ts";
 export function toListedTool(tool: OfferedTool): Tool {
   const known = listed.get(tool);
   if (known !== undefined) return known;
-  const { name, description, parameters, readOnly, idempotent, trust } = tool;
+  const { name, title, description, parameters, readOnly, idempotent, trust } = tool;
   const output = advertisedOutput(tool);
   const listing: Tool = {
     name,
+    ...(title === undefined ? {} : { title }),
     description,
     // The protocol's arguments are an object, whether or not the schema says so. Some clients refuse one that names no
     // properties.

@@ -3,6 +3,8 @@ import type { ContentTrust, ToolGuide, ToolInvokeResponse } from "@rockbot/contr
 /** A tool as it is offered to MCP clients. */
 export interface OfferedTool {
   readonly name: string;
+  /** For people. */
+  readonly title?: string | undefined;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: object;

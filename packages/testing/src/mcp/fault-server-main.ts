@@ -126,7 +126,7 @@ const annotationsOf = (name: string): object =>
   name === "crash_once"
     ? { annotations: { idempotentHint: true } }
     : name === "whoami"
-      ? { annotations: { readOnlyHint: true } }
+      ? { annotations: { readOnlyHint: true, title: "Who\u202e am\nI" } }
       : {};
 
 function call({ id, params = {} }: Request): void {

@@ -4,6 +4,8 @@ import type { ToolRegistration } from "./tool-registry.ts";
 /** A tool as clients see it, such as in `GET /v1/tools`. */
 export interface ListedTool {
   readonly name: string;
+  /** For people. */
+  readonly title?: string;
   readonly description: string;
   /** JSON Schema of the arguments. */
   readonly parameters: object;
@@ -31,6 +33,7 @@ const listed = new WeakMap<ToolRegistration, ListedTool>();
 
 function listedTool({
   name,
+  title,
   description,
   parametersSchema,
   outputSchema,
@@ -41,6 +44,7 @@ function listedTool({
 }: ToolRegistration): ListedTool {
   return {
     name,
+    ...(title === undefined ? {} : { title }),
     description,
     parameters: schemaOf(parametersSchema),
     ...(outputSchema === undefined ? {} : { output: schemaOf(outputSchema) }),

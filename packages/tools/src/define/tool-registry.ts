@@ -4,6 +4,8 @@ import type { ToolExecutor } from "./tool-executor.ts";
 /** A caller's knowledge of a tool. Schemas are JSON text, ready for a model's API. */
 export interface ToolRegistration {
   readonly name: string;
+  /** For people, where clients show tools. */
+  readonly title?: string | undefined;
   readonly description: string;
   readonly parametersSchema: string;
   readonly outputSchema?: string | undefined;

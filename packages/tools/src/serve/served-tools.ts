@@ -59,6 +59,7 @@ export class ServedTools {
       ({
         definition: {
           name,
+          title,
           description,
           inputSchema,
           outputSchema,
@@ -70,6 +71,7 @@ export class ServedTools {
         },
       }) => ({
         name,
+        ...(title === undefined ? {} : { title }),
         description,
         parametersSchema: JSON.stringify(inputSchema),
         outputSchema: outputSchema === undefined ? null : JSON.stringify(outputSchema),

@@ -22,6 +22,7 @@ export function mcpTool(
   const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);
   const definition: ToolDefinition<Record<string, unknown>, Record<string, unknown>> = {
     name: announcedMcpName(server.name, tool.name),
+    title: tool.title,
     description:
       tool.description === ""
         ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.`

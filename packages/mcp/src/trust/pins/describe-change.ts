@@ -18,10 +18,11 @@ export function describeChange(before: SeenTool | undefined, after: SeenTool): s
     : [...changes.slice(0, MAX_CHANGES), `… and ${changes.length - MAX_CHANGES} more changes`];
 }
 
-function describeNew({ description, inputSchema, annotations }: SeenTool): string[] {
+function describeNew({ title, description, inputSchema, annotations }: SeenTool): string[] {
   const { properties } = inputSchema as { readonly properties?: unknown };
   const names = typeof properties === "object" && properties !== null ? Object.keys(properties) : [];
   return [
+    ...(title === undefined ? [] : [`title: ${shown(title)}`]),
     `description: ${shown(description, 2_000)}`,
     `arguments: ${
       names.length === 0

@@ -149,6 +149,39 @@ test.each([
   expect((await book.screen("s", [tool("read", changes)], "first-sight")).offered).toEqual([]);
 });
 
+test("a pin without a title holds for the tool without its title; one with a title notices another", async () => {
+  const store = createMemoryTrustStore();
+  const titled = [tool("read", { title: "Read" }), tool("write", { title: "Write" })];
+  const titlesOf = async (tools: typeof titled) => {
+    const { offered } = await new PinBook({ store }).screen("files", tools, "first-sight");
+    return offered.map((one) => [one.name, (one as { title?: string }).title]);
+  };
+  expect(await titlesOf([tool("read")])).toEqual([["read", undefined]]);
+  expect(await titlesOf(titled)).toEqual([["read", undefined]]);
+  const { tools } = await readWaiting(store);
+  expect(tools).toMatchObject([{ tool: "write", changes: expect.arrayContaining(['title: "Write"']) }]);
+  await approve(store, { tools, servers: [] }, "ada");
+  expect(await titlesOf(titled)).toEqual([
+    ["read", undefined],
+    ["write", "Write"],
+  ]);
+  expect(await titlesOf([tool("write", { title: "Other" })])).toEqual([]);
+  expect((await readWaiting(store)).tools).toMatchObject([
+    { tool: "write", changes: ['title: was "Write", is "Other"'] },
+  ]);
+});
+
+test("a tool that was refused before titles were pinned is not asked about again for its title", async () => {
+  const store = createMemoryTrustStore();
+  const screen = (...tools: readonly ReturnType<typeof tool>[]) =>
+    new PinBook({ store }).screen("files", tools, "first-sight");
+  await screen(tool("read"));
+  await screen(tool("read"), tool("bad"));
+  await reject(store, await readWaiting(store), "ada");
+  const held = [{ name: "bad", rejectedBy: "ada" }];
+  expect(await screen(tool("read"), tool("bad", { title: "Bad" }))).toMatchObject({ held });
+});
+
 test("another order of properties is no change", async () => {
   const book = new PinBook({ store: createMemoryTrustStore() });
   await book.screen("s", [{ ...tool("read"), inputSchema: { type: "object", required: ["a"] } }], "first-sight");

@@ -4,6 +4,8 @@ import { canonicalJson } from "@rockbot/contracts";
 /** A server's words on one tool, as models would get them. */
 export interface SeenTool {
   readonly name: string;
+  /** Pins of releases that dropped it are without: see `screenTools`. */
+  readonly title?: string | undefined;
   readonly description: string;
   readonly inputSchema: object;
   readonly outputSchema?: object | undefined;
@@ -67,8 +69,8 @@ const known = new WeakMap<SeenTool, { readonly hash: string; readonly shape: str
 function hashesOf(tool: SeenTool): { readonly hash: string; readonly shape: string } {
   const before = known.get(tool);
   if (before !== undefined) return before;
-  const { name, description, inputSchema, outputSchema, annotations } = tool;
-  const shape = { description, inputSchema, outputSchema, annotations };
+  const { name, title, description, inputSchema, outputSchema, annotations } = tool;
+  const shape = { title, description, inputSchema, outputSchema, annotations };
   const hashes = { hash: sha256({ name, ...shape }), shape: sha256(shape) };
   known.set(tool, hashes);
   return hashes;

@@ -30,7 +30,7 @@ const MAX_KEPT_DEFINITION = 32 * 1024;
  * Decides which of the tools that a server lists now may be used: those that are as they were pinned. The tools of a
  * server without a record are pinned at first sight. Those that look as if they were written to mislead a model are
  * not. A tool that has changed, is new, or has another name is held. A pin of a tool that is gone stays: it may come
- * back, and only as it was.
+ * back, and only as it was. A tool that was pinned without a title is offered without one, whatever title it has now.
  */
 export function screenTools<Tool extends SeenTool>(
   record: PinRecord | undefined,
@@ -55,8 +55,13 @@ export function screenTools<Tool extends SeenTool>(
     filed.some((pin) => pin.name === name && pin.hash === hash) ||
     (pins.get(name)?.hash === hash && pins.get(name)?.by !== FIRST_SIGHT);
   const held: HeldTool[] = [];
-  for (const tool of tools) {
-    const { name } = tool;
+  for (const listedTool of tools) {
+    const { name } = listedTool;
+    const forms = formsOf(listedTool);
+    const tool =
+      forms.find((form) => approved.get(name)?.has(hashOf(form))) ??
+      forms.find((form) => before.get(name)?.hash === hashOf(form)) ??
+      listedTool;
     const hash = hashOf(tool);
     if (approved.get(name)?.has(hash) === true) {
       offered.push(tool);
@@ -68,6 +73,7 @@ export function screenTools<Tool extends SeenTool>(
       held.push(known);
       continue;
     }
+    const shapes = forms.map(shapeOf);
     const [shape, suspicions] = [shapeOf(tool), [...(tool.concerns ?? []), ...suspicionsOf(tool)]];
     const definition = keep(tool, room);
     if (isFirstSight && suspicions.length === 0) {
@@ -75,7 +81,7 @@ export function screenTools<Tool extends SeenTool>(
       offered.push(tool);
       continue;
     }
-    const renamedFrom = approved.has(name) ? undefined : gone.find((pin) => pin.shape === shape)?.name;
+    const renamedFrom = approved.has(name) ? undefined : gone.find((pin) => shapes.includes(pin.shape))?.name;
     const reason = isFirstSight
       ? "suspicious"
       : approved.has(name)
@@ -97,6 +103,11 @@ export function screenTools<Tool extends SeenTool>(
   return { record: { server, pins: [...pins.values()], held }, offered, approved: approvals };
 }
 
+/** The tool as it is listed, and as a pin without a title knows it. */
+function formsOf<Tool extends SeenTool>(tool: Tool): readonly Tool[] {
+  return tool.title === undefined ? [tool] : [tool, { ...tool, title: undefined }];
+}
+
 function lengthOfKept(record: PinRecord | undefined): number {
   const kept = [...(record?.pins ?? []), ...(record?.held ?? [])];
   return kept.reduce(
@@ -107,11 +118,12 @@ function lengthOfKept(record: PinRecord | undefined): number {
 
 /** The definition without what else the tool carries, if there is room. */
 function keep(
-  { name, description, inputSchema, outputSchema, annotations }: SeenTool,
+  { name, title, description, inputSchema, outputSchema, annotations }: SeenTool,
   room: { left: number },
 ): SeenTool | undefined {
   const definition = {
     name,
+    ...(title === undefined ? {} : { title }),
     description,
     inputSchema,
     ...(outputSchema === undefined ? {} : { outputSchema }),

@@ -86,8 +86,8 @@ const MAX_DEPTH = 64;
  * descriptions, titles, defaults, examples and names alike, wherever in the schemas. A definition without a sign is not
  * harmless for it; one with a sign is shown to a person first.
  */
-export function suspicionsOf({ name, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
-  const text = [name, description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
+export function suspicionsOf({ name, title, description, inputSchema, outputSchema }: SeenTool): readonly string[] {
+  const text = [name, title ?? "", description, ...textsIn([inputSchema, outputSchema])].join("\n").slice(0, MAX_READ);
   const ordered = text.replaceAll(PROHIBITION, "");
   const signs = [
     ...SIGNS.filter(([, sign]) => sign.test(text)),

@@ -135,6 +135,7 @@ export class CallableTools implements AsyncDisposable {
     }
     const {
       name,
+      title,
       description,
       parametersSchema,
       outputSchema,
@@ -149,6 +150,7 @@ export class CallableTools implements AsyncDisposable {
     const output = outputSchema == null ? {} : { outputSchema };
     const registration = {
       name,
+      title: title ?? undefined,
       description,
       parametersSchema,
       ...output,
