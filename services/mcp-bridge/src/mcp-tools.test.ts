@@ -128,7 +128,10 @@ test("a tool that is held is answered with what to do, however it is called", as
   await agent.caller.call("faulty__redefine", { tool: "echo", description: "Else." });
   await expect.poll(() => agent.caller.tools.getExecutor("faulty__echo"), { timeout: 10_000 }).toBeUndefined();
   const call = agent.caller.call("mcp_invoke_tool", { server_name: "faulty", tool_name: "echo" });
-  await expect(call).rejects.toMatchObject({ code: "denied", message: expect.stringContaining("rockbot mcp approve") });
+  await expect(call).rejects.toMatchObject({
+    code: "denied",
+    message: expect.stringMatching(/^(?!.*rockbot mcp).*An operator has to approve it first/),
+  });
 });
 
 test("once untrusted content was read, only tools run whose server the operator believes that they change nothing", async () => {

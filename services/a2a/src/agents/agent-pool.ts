@@ -137,7 +137,7 @@ export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(
     ? undefined
     : heldCard === undefined
       ? unread(agent.name, why, isBlind || fault === undefined ? undefined : saidBy(`${pins}${agent.name}`))
-      : heldError(agent.name, heldCard, pins);
+      : heldError(agent.name, heldCard);
   const isApproved = [...offered].every((name) => approved.has(name));
   return { name: agent.name, agent, card, off, trust: definedBy(`${pins}${agent.name}`, isApproved), readAt };
 }
@@ -152,12 +152,10 @@ const unread = (name: string, why: string, trust: ContentTrust | undefined): Too
     },
   );
 
-function heldError(name: string, held: HeldTool, pins: string): ToolError {
+function heldError(name: string, held: HeldTool): ToolError {
   const isRejected = held.rejectedBy !== undefined;
   const why = isRejected ? "an operator has refused its card" : `its card is not approved, as ${whyHeld(held)}`;
-  const todo = isRejected
-    ? "Do without it."
-    : `An operator has to approve it first: rockbot mcp approve ${JSON.stringify(`${pins}${name}`)} ${JSON.stringify(CARD_PIN)}. Tell your user, or do without it.`;
+  const todo = isRejected ? "Do without it." : "An operator has to approve it first. Tell your user, or do without it.";
   return new ToolError(ToolErrorCode.Denied, `The agent "${name}" is not called: ${why}. Nothing was sent. ${todo}`, {
     details: { mayHaveRun: false, reason: isRejected ? "rejected" : "not_approved" },
   });

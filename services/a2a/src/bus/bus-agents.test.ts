@@ -220,7 +220,7 @@ test("a card that changes waits for an operator, and nobody takes over the name 
   await expect.poll(both.listed, { timeout: 10_000 }).toEqual([]);
   await expect(both.caller.call("invoke_agent", invoke)).rejects.toMatchObject({
     code: "denied",
-    message: expect.stringContaining('rockbot mcp approve "a2a:bus:ResearchAgent" "card"'),
+    message: expect.stringMatching(/^(?!.*rockbot mcp).*An operator has to approve it first/),
   });
   const { tools } = await both.a2a.approvals.waiting();
   expect(tools.map(({ server, tool, reason }) => [server, tool, reason])).toEqual([

@@ -193,7 +193,7 @@ function heldError(server: string, { name, reason, rejectedBy }: HeldTool): Tool
     );
   return new ToolError(
     ToolErrorCode.Denied,
-    `"${shown}" of the MCP server "${server}" is not called: ${WHY[reason]}. Nothing was run. An operator has to approve it first: rockbot mcp approve ${JSON.stringify(server)} ${JSON.stringify(shown)}. Tell your user, or do without it.`,
+    `"${shown}" of the MCP server "${server}" is not called: ${WHY[reason]}. Nothing was run. An operator has to approve it first. Tell your user, or do without it.`,
     { details: { mayHaveRun: false, reason: "not_approved" } },
   );
 }

@@ -105,7 +105,7 @@ function heldError(document: string, held: HeldTool): ToolError {
   return rejectedBy === undefined
     ? new ToolError(
         ToolErrorCode.Denied,
-        `"${name}" of the OpenAPI document "${document}" is not called: ${whyHeld(held)}. Nothing was sent. An operator has to approve it first: rockbot mcp approve ${JSON.stringify(`${REST_PINS}${document}`)} ${JSON.stringify(name)}. Tell your user, or do without it.`,
+        `"${name}" of the OpenAPI document "${document}" is not called: ${whyHeld(held)}. Nothing was sent. An operator has to approve it first. Tell your user, or do without it.`,
         { details: { mayHaveRun: false, reason: "not_approved" } },
       )
     : new ToolError(

@@ -502,7 +502,7 @@ test("what calls another origin than the file names waits for an operator, and g
   expect(rest.tools()).toEqual([]);
   await expect(rest.caller.call("rest__shop_getItem", { id: "1" })).rejects.toMatchObject({
     code: "denied",
-    message: expect.stringContaining('rockbot mcp approve "rest:shop" "getItem"'),
+    message: expect.stringMatching(/^(?!.*rockbot mcp).*An operator has to approve it first/),
     details: { reason: "not_approved" },
   });
   const { tools } = await rest.rest.approvals.waiting();
