@@ -1,4 +1,3 @@
-import { within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { type McpRegisterServerRequest, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cleanEnvironment } from "@rockbot/mcp";
@@ -8,6 +7,7 @@ import type { BridgedServerOptions } from "../servers/bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToolTrust } from "../trust/tool-trust.ts";
 import { isHostAllowed, portsOf } from "./allowed-hosts.ts";
+import { firstListing } from "./first-listing.ts";
 import { lookAlike } from "./look-alike.ts";
 import { readRequest } from "./read-request.ts";
 import type { ServerSources } from "./server-sources.ts";
@@ -34,7 +34,8 @@ export type RegistrationSettings = Pick<
 const MAX_TRIALS = 4;
 /** Who allowed a server, where no operator had to. */
 const ALLOWED_HOST = "an allowed host";
-const READY_MS = 5_000;
+/** The agent waits 30 s. */
+const ANSWER_MS = 25_000;
 
 /**
  * Lets agents register servers, as far as the operator has opened the door: entries of the catalogue, https addresses
@@ -72,6 +73,7 @@ export class ServerRegistrar {
   /** @returns what there is now, in words @throws {ToolError} */
   async register(message: McpRegisterServerRequest, agent: string): Promise<string> {
     if (!this.isOpen) throw this.#closed();
+    const askedAt = performance.now();
     const request = readRequest(message, this.#settings.registrationHosts);
     if (request.address.kind === "command" && this.#settings.registrationUid === undefined)
       throw this.#denied(
@@ -108,7 +110,7 @@ export class ServerRegistrar {
     if (outcome === "too_many") throw this.#tooMany();
     if (typeof outcome === "object") throw this.#denied(this.#full(outcome.mostBytes));
     await this.sync();
-    return this.#summary(request.name);
+    return firstListing(this.#parts, request.name, askedAt + ANSWER_MS - performance.now());
   }
 
   /** @throws {ToolError} if it is not one that the agent has registered */
@@ -160,9 +162,14 @@ export class ServerRegistrar {
     const operator = await this.#registrations.approvalOf(request, agent);
     if (operator !== undefined) return operator;
     const waits = await this.#registrations.ask(request, agent);
+    if (waits)
+      this.#parts.log.warn(
+        { server: name, agent },
+        'an MCP server that an agent asks for waits until an operator runs "rockbot mcp approve"',
+      );
     throw this.#denied(
       waits
-        ? `it needs an operator's approval, and waits for that now: rockbot mcp approve ${name}. Ask again, in the same words, once it is approved`
+        ? "it needs an operator's approval, and waits for that now. Tell your user. Ask again, in the same words, once it is approved"
         : "it needs an operator's approval, and too many requests wait for that or have been refused already. Wait until they are decided",
     );
   }
@@ -198,17 +205,6 @@ export class ServerRegistrar {
         return { name, address: { type: "stdio", command: address.command, args: address.args, env, cwd: "/", uid } };
       }
     }
-  }
-
-  async #summary(name: string): Promise<string> {
-    const { pool, trust } = this.#parts;
-    const isReady = (): boolean => pool.find(name)?.health.state === "ready";
-    const ready = Promise.withResolvers<void>();
-    const off = pool.onChange(() => isReady() && ready.resolve());
-    if (!isReady()) await within(READY_MS, ready.promise, () => new Error("it is not ready")).catch(() => {});
-    off();
-    const held = trust.waitingOn(name).length;
-    return `${pool.find(name)?.tools.length ?? 0} tool(s) available.${held === 0 ? "" : ` ${held} more wait for an operator's approval.`}`;
   }
 
   #closed(): ToolError {
