@@ -124,6 +124,8 @@ const DEFAULT_DEPTH = 8;
 const DANGEROUS: ReadonlySet<string> = new Set(dangerousToolNames);
 /** Their effects are those of the calls that they make, which are marked as they are, and decided one by one. */
 const ONLY_CALLS: ReadonlySet<string> = new Set([tools.agentChat.name, tools.mcpInvokeTool.name]);
+/** Calls for everybody who asks it, also where the policy does not name it as a delegate and has no tokens. */
+const GATEWAY = "gateway";
 /** What they register belongs to one caller, so nobody has them who calls for others. */
 const NOT_FOR_DELEGATES: ReadonlySet<string> = new Set([tools.mcpRegisterServer.name, tools.mcpUnregisterServer.name]);
 /** Decisions that are remembered; callers and tools are few, names that peers make up are not. */
@@ -346,7 +348,9 @@ class Judge {
         return { isAllowed: false, because: `"${glob}" in ${this.#at([...path, globs.indexOf(glob)])}` };
     }
     const user = own?.user === undefined ? caller : own.user;
-    if (NOT_FOR_DELEGATES.has(tool) && delegatesOf(this.#source.document).some((delegate) => delegate.user === user))
+    const callsForOthers = (): boolean =>
+      user === GATEWAY || delegatesOf(this.#source.document).some((delegate) => delegate.user === user);
+    if (NOT_FOR_DELEGATES.has(tool) && callsForOthers())
       return { isAllowed: false, because: `"${caller}" calls for others, who would share what it registers` };
     const [path, allowed]: [PolicyPath, readonly string[]] =
       own?.allow === undefined
