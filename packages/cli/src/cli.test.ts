@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, 
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
-import { freePort, missingNamespaces, temporaryFolder } from "@rockbot/testing";
+import { freePort, missingNamespaces, ownVirtualHost, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { ownSocket } from "./runtime/own-socket.ts";
@@ -546,6 +546,23 @@ test("a broker that does not answer is said in words, without the password", asy
     expect(stdout + stderr).not.toContain("canary-password");
   }
 }, 45_000);
+
+test("doctor calls a user broken who cannot hear the services", async () => {
+  using folder = temporaryFolder();
+  await using host = await ownVirtualHost();
+  const user = `deaf-${host.name.replaceAll("/", "own")}`;
+  await host.importDefinitions({
+    users: [{ name: user, password: "canary-password", tags: "" }],
+    permissions: [{ user, vhost: host.name, configure: ".*", write: ".*", read: "^$" }],
+  });
+  const bus = Object.assign(new URL(host.url), { username: user, password: "canary-password" }).href;
+  const { code, stdout } = await runHere(["doctor", "--bus", bus], { folder: folder.path });
+
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/^broken +policy in force +services cannot be heard by this user: .*--policy$/m),
+  ]);
+}, 120_000);
 
 test("doctor says what is off and what it costs, and that it is optional", async () => {
   using folder = temporaryFolder();
