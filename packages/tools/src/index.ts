@@ -29,7 +29,7 @@ export {
   type ToolRegistry,
 } from "./define/tool-registry.ts";
 export type { Discovery, MissingList } from "./discover/tool-directory.ts";
-export { DEFAULT_TIMEOUT_MS, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
+export { DEFAULT_TIMEOUT_MS, MAX_BLOB_RESULT_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 
 // To put layers around tools in another way than `serveTools` does.
 
@@ -37,6 +37,7 @@ export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./def
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers/layers.ts";
 export { checkNarrowed } from "./layers/narrow.ts";
+export { createPolicyTurns, type PolicyTurns } from "./layers/queue.ts";
 export { takeRates } from "./layers/rate.ts";
 export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
 

@@ -1,25 +1,31 @@
 import { createFairQueue, type FairQueue } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
-import type { Decision } from "@rockbot/policy";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 
 /** A guess, so that callers do not come back at once. */
 const RETRY_AFTER_MS = 1_000;
 
+/** Gives calls their turns, within the policy's bounds of what runs at once in this process. */
+export interface PolicyTurns {
+  /**
+   * Waits for the call's turn, which ends with its disposal.
+   * @throws {ToolError} `overloaded` if too many wait @throws the signal's reason once it aborts
+   */
+  enter(toolName: string, call: Pick<ToolContext, "caller" | "signal" | "decision">): Promise<Disposable>;
+}
+
 /**
- * Bounds the calls that run at once in this process. One bound is for one tool and one caller, one for the queue that
- * the policy puts the tool in. Callers that wait have their turns in rotation. As many calls of one caller wait as may
- * run, and in a queue as many as the policy says; beyond, the answer is `overloaded`. The wait ends with the call's
- * deadline.
+ * One bound is for one tool and one caller, one for the queue that the policy puts the tool in. Callers that wait have
+ * their turns in rotation. As many calls of one caller wait as may run, and in a queue as many as the policy says.
  */
-export function queue(): ToolLayer {
+export function createPolicyTurns(): PolicyTurns {
   const queues = new Map<string, FairQueue>();
 
   async function enter(
     name: string,
     limits: { concurrency: number; waiting: number },
     toolName: string,
-    { caller, signal, decision }: ToolContext,
+    { caller, signal, decision }: Parameters<PolicyTurns["enter"]>[1],
   ): Promise<Disposable> {
     const line = queues.get(name) ?? createFairQueue();
     queues.set(name, line);
@@ -48,12 +54,28 @@ export function queue(): ToolLayer {
     };
   }
 
+  return {
+    async enter(toolName, call) {
+      const { concurrency, queue: shared } = call.decision ?? {};
+      using entered = new DisposableStack();
+      const own = JSON.stringify([toolName, call.caller]);
+      if (concurrency !== undefined)
+        entered.use(await enter(own, { concurrency, waiting: concurrency }, toolName, call));
+      if (shared !== undefined) entered.use(await enter(shared.name, shared, toolName, call));
+      return entered.move();
+    },
+  };
+}
+
+/** Has each call wait for its turn by the policy. The wait ends with the call's deadline. */
+export function queue(): ToolLayer {
+  const turns = createPolicyTurns();
   return (next) => ({
     execute(request, context) {
       const { decision } = context;
       if (decision === undefined || (decision.concurrency === undefined && decision.queue === undefined))
         return next.execute(request, context);
-      return inTurn(next, request, context, decision);
+      return inTurn(next, request, context);
     },
   });
 
@@ -61,15 +83,8 @@ export function queue(): ToolLayer {
     next: ToolExecutor,
     request: ToolInvokeRequest,
     context: ToolContext,
-    { concurrency, queue: shared }: Decision,
   ): Promise<ToolInvokeResponse> {
-    const { caller } = context;
-    const { toolName } = request;
-    using _own =
-      concurrency === undefined
-        ? undefined
-        : await enter(JSON.stringify([toolName, caller]), { concurrency, waiting: concurrency }, toolName, context);
-    using _shared = shared === undefined ? undefined : await enter(shared.name, shared, toolName, context);
+    using _turn = await turns.enter(request.toolName, context);
     return await next.execute(request, context);
   }
 }

@@ -14,7 +14,7 @@ import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } f
 import { StoreUnavailableError } from "@rockbot/records";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
-import { callerOf, checkNarrowed, type Identity, takeRates } from "@rockbot/tools";
+import { callerOf, checkNarrowed, createPolicyTurns, type Identity, takeRates } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
 
 export interface ServerRequestsParts {
@@ -29,6 +29,10 @@ export interface ServerRequestsParts {
   readonly log: Logger;
 }
 
+/** The agent waits 30 s, and a server is tried within that. */
+const MAX_WAIT_MS = 5_000;
+const BUSY = "Nothing was done: requests that came before still run. Try again later.";
+
 /** An error as the answers on `mcp.manage` have it. */
 export interface RequestFailure {
   readonly error: string;
@@ -41,6 +45,7 @@ export interface RequestFailure {
  */
 export class ServerRequests {
   readonly #parts: ServerRequestsParts;
+  readonly #turns = createPolicyTurns();
 
   constructor(parts: ServerRequestsParts) {
     this.#parts = parts;
@@ -116,6 +121,7 @@ export class ServerRequests {
       if (!request.ok) throw new ToolError(ToolErrorCode.InvalidArguments, request.fault.message);
       const given = Object.entries(argumentsOf(request.value)).filter(([, value]) => isGiven(value));
       checkNarrowed(tool, Object.fromEntries(given), { decision, caller });
+      using _turn = await this.#enter(tool, { caller, decision });
       const result = await run(request.value, caller);
       await this.#note(message, { tool, caller, decision, outcome: "ok", receivedAt });
       return result;
@@ -125,6 +131,13 @@ export class ServerRequests {
       await this.#note(message, { tool, caller, decision, outcome: failure.code, receivedAt });
       return failure;
     }
+  }
+
+  async #enter(tool: string, call: { readonly caller: string; readonly decision: Decision }): Promise<Disposable> {
+    const waiting = new AbortController();
+    const giveUp = (): void => waiting.abort(new ToolError(ToolErrorCode.Overloaded, BUSY));
+    const timer = setTimeout(giveUp, MAX_WAIT_MS);
+    return await this.#turns.enter(tool, { ...call, signal: waiting.signal }).finally(() => clearTimeout(timer));
   }
 
   async #note(
