@@ -26,6 +26,8 @@ import { Summaries, type SummaryStore } from "@rockbot/search";
 import {
   createIdentity,
   createToolCaller,
+  MAX_BLOB_RESULT_BYTES,
+  MAX_RESULT_BYTES,
   MessageMeter,
   type StartServiceOptions,
   serveTools,
@@ -38,8 +40,8 @@ import { agentCancel, agentFamily } from "./chat/agent-family.ts";
 import { checkReportSchemas, readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
-import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
-import { type OllamaWindow, ollamaWindow } from "./model/ollama-window.ts";
+import { type ChosenModel, chooseModel, modelNames } from "./model/choose-model.ts";
+import { type OllamaWindow, ollamaWindows } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
@@ -129,12 +131,7 @@ export async function startAgentService(
   const chosen = await chooseModel(config, signal);
   const { url, model: modelName } = chosen;
   const own = readBehaviors(config.modelBehaviors);
-  const names = new Set([modelName, ...agentModels, summaryModel ?? modelName, config.wispModel ?? modelName]);
-  const windows = new Map(
-    await Promise.all(
-      [...names].map(async (model) => [model, await ollamaWindow({ ...chosen, model }, own, signal)] as const),
-    ),
-  );
+  const windows = await ollamaWindows(chosen, modelNames(modelName, config), own, signal);
   const little = [...windows].flatMap(([model, window]) =>
     window?.warning === undefined ? [] : [{ model, reason: window.warning }],
   );
@@ -206,7 +203,8 @@ export async function startAgentService(
     onUnasked,
   });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
-  const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending }));
+  const maxBytes = blobs === undefined ? MAX_RESULT_BYTES : MAX_BLOB_RESULT_BYTES;
+  const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending, maxBytes }));
   const others = [
     chat,
     ...embed,

@@ -52,3 +52,16 @@ test("without a model the agent is off, and what to set is said", async () => {
     { state: "off", message: expect.stringContaining("the agent is off. There is no model: set MODEL_URL") },
   ]);
 });
+
+test("an Ollama is asked about each model of the settings, and each with little room is a warning", async () => {
+  const json = (body: unknown) => ({ headers: { "content-type": "application/json" }, body: JSON.stringify(body) });
+  const running = [{ name: "large", context_length: 32_768 }];
+  const paths = { "/api/tags": { models: [{ name: "small" }] }, "/api/ps": { models: running }, "/api/show": {} };
+  const pages = Object.entries(paths).map(([path, body]) => [path, json(body)] as const);
+  await using ollama = await startPageServer(Object.fromEntries(pages));
+  const env = { OLLAMA_URL: ollama.url, AGENT_MODELS: "large,other", SUMMARY_MODEL: "cheap" };
+
+  const [model] = await examine(loadConfig(configSchema, { env }));
+  const warned = [...(model?.message ?? "").matchAll(/Ollama gives (\w+) by default 4096 tokens/g)];
+  expect(warned.map(([, name]) => name)).toEqual(["small", "other", "cheap"]);
+});

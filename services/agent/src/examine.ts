@@ -2,8 +2,8 @@ import { ToolError } from "@rockbot/contracts";
 import { behaviorOf, listModels, ModelError } from "@rockbot/llm";
 import type { Finding } from "@rockbot/process";
 import type { AgentConfig } from "./generated/config.ts";
-import { type ChosenModel, chooseModel } from "./model/choose-model.ts";
-import { ollamaWindow } from "./model/ollama-window.ts";
+import { type ChosenModel, chooseModel, modelNames } from "./model/choose-model.ts";
+import { ollamaWindows } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
 import { openAgentRecords } from "./records/open-agent-records.ts";
@@ -43,9 +43,10 @@ async function examineModel(config: Readonly<AgentConfig>): Promise<readonly Fin
     const chosen = await chooseModel(config);
     const where = `${chosen.model} at ${chosen.url}`;
     const own = readBehaviors(config.modelBehaviors);
-    const warning = (await ollamaWindow(chosen, own))?.warning;
+    const windows = await ollamaWindows(chosen, modelNames(chosen.model, config), own);
+    const warnings = [...windows.values()].flatMap((window) => window?.warning ?? []);
     const { state, note } = chosen.isFound ? FOUND : await lookFor(chosen, behaviorOf(chosen.model, own).contextTokens);
-    return [{ what, state, message: `${where}${note}${warning === undefined ? "" : `. ${warning}`}` }] as const;
+    return [{ what, state, message: [`${where}${note}`, ...warnings].join(". ") }] as const;
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;
     return [{ what, state: "off", message: `the agent is off. ${error.message}` }] as const;

@@ -1,6 +1,6 @@
 import type { Spending } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import { type Embedder, ModelError, type ModelPrice } from "@rockbot/llm";
+import { type Embedder, type Embeddings, ModelError, type ModelPrice } from "@rockbot/llm";
 import { defineTool, type Tool } from "@rockbot/tools";
 
 export interface AgentEmbedOptions {
@@ -9,10 +9,20 @@ export interface AgentEmbedOptions {
   readonly price: ModelPrice | undefined;
   /** @default callers may spend what they like */
   readonly spending: Spending | undefined;
+  /** The largest answer that gets to a caller. */
+  readonly maxBytes: number;
 }
 
+/** So many vectors fit into an answer, however long they are. */
+const FEW = 16;
+/** What an answer has beside its vectors, in bytes, and what each has beside its numbers. */
+const BESIDE = 1_024;
+const QUOTED = 3;
+
 /** `agent__embed`: vectors of texts, by the agent's model for that. The key of the model stays in this process. */
-export function agentEmbed({ embedder, price, spending }: AgentEmbedOptions): Tool {
+export function agentEmbed({ embedder, price, spending, maxBytes }: AgentEmbedOptions): Tool {
+  /** How many numbers a vector of the model has, once one has come. */
+  let length: number | undefined;
   return defineTool(tools.agentEmbed, async ({ texts, model = embedder.id, dimensions }, { caller, signal }) => {
     if (model !== embedder.id) {
       const message = `Cannot make embeddings: there is no model ${JSON.stringify(model)} for them. The one for them is "${embedder.id}"`;
@@ -23,16 +33,34 @@ export function agentEmbed({ embedder, price, spending }: AgentEmbedOptions): To
       throw new ToolError(ToolErrorCode.RateLimited, `Cannot make embeddings: ${refusal}.`, {
         details: { reason: "cost" },
       });
-    const { vectors, inputTokens } = await embedder.embed(texts, { dimensions, signal }).catch((error: unknown) => {
-      throw error instanceof ModelError ? toToolError(error) : error;
-    });
-    spending?.charge(caller, ((price?.input ?? 0) * inputTokens) / 1_000_000);
+    const made: Embeddings[] = [];
+    const make = async (some: readonly string[]): Promise<void> => {
+      const part = await embedder.embed(some, { dimensions, signal }).catch((error: unknown) => {
+        throw error instanceof ModelError ? toToolError(error) : error;
+      });
+      spending?.charge(caller, ((price?.input ?? 0) * part.inputTokens) / 1_000_000);
+      if (dimensions === undefined) length = part.vectors[0]?.length;
+      made.push(part);
+    };
+    if (dimensions === undefined && length === undefined && texts.length > FEW) await make(texts.slice(0, 1));
+    refuseTooMany(texts.length, dimensions ?? length ?? 0, maxBytes);
+    await make(texts.slice(made.length));
+    const vectors = made.flatMap((part) => part.vectors);
+    const inputTokens = made.reduce((sum, part) => sum + part.inputTokens, 0);
     const embeddings = vectors.map((vector) => Buffer.from(Float32Array.from(vector).buffer).toString("base64"));
     return {
       content: `${vectors.length} vectors of ${vectors[0]?.length ?? 0} numbers.`,
       structured: { model, embeddings, input_tokens: inputTokens },
     };
   });
+}
+
+/** @throws {ToolError} if the vectors would be more than an answer carries: the model is not paid for them */
+function refuseTooMany(count: number, numbers: number, maxBytes: number): void {
+  const most = Math.floor((maxBytes - BESIDE) / (4 * Math.ceil((4 * numbers) / 3) + QUOTED));
+  if (count <= most) return;
+  const message = `Cannot make embeddings: ${count} vectors of ${numbers} numbers are more than an answer carries. Send at most ${most} texts at once`;
+  throw new ToolError(ToolErrorCode.InvalidArguments, message);
 }
 
 function toToolError({ code, message, isRetryable, retryAfterMs }: ModelError): ToolError {

@@ -14,6 +14,12 @@ export interface ChosenModel {
 
 export type ModelSettings = Pick<AgentConfig, "modelUrl" | "model" | "modelApiKey" | "modelProtocol" | "ollamaUrl">;
 
+/** The names of all models that the settings have at one place, the agent's own first. */
+export const modelNames = (
+  own: string,
+  { agentModels, summaryModel = own, wispModel = own }: Pick<AgentConfig, "agentModels" | "summaryModel" | "wispModel">,
+): readonly string[] => [...new Set([own, ...agentModels, summaryModel, wispModel])];
+
 /**
  * The model of the settings, else one of a local Ollama that answers.
  * @throws {ToolError} `unavailable`, saying what to set, if there is none

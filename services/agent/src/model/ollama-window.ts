@@ -51,6 +51,17 @@ export async function ollamaWindow(
   return { tokens, warning: tokens < SMALL_TOKENS ? warning : undefined };
 }
 
+/** The same of several models at one place, by their names. */
+export async function ollamaWindows(
+  chosen: ChosenModel,
+  names: readonly string[],
+  own: ModelBehaviors,
+  signal?: AbortSignal,
+): Promise<ReadonlyMap<string, OllamaWindow | undefined>> {
+  const asked = names.map(async (model) => [model, await ollamaWindow({ ...chosen, model }, own, signal)] as const);
+  return new Map(await Promise.all(asked));
+}
+
 interface Answer {
   readonly models?: readonly { readonly name?: string; readonly context_length?: number }[];
   readonly parameters?: unknown;

@@ -1,0 +1,51 @@
+import { createMemoryBus } from "@rockbot/bus";
+import type { Embedder } from "@rockbot/llm";
+import { createToolCaller, serveTools } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { agentEmbed } from "./agent-embed.ts";
+
+/** Room for 12 vectors of 1 000 numbers. */
+const maxBytes = 65_536;
+
+/** The tool over a model that writes down how many texts it is asked about. */
+async function start(numbers: number) {
+  const asked: number[] = [];
+  const embedder: Embedder = {
+    id: "small",
+    async embed(texts, { dimensions = numbers }) {
+      asked.push(texts.length);
+      return { vectors: texts.map(() => Array<number>(dimensions).fill(1)), inputTokens: texts.length };
+    },
+  };
+  await using started = new AsyncDisposableStack();
+  const bus = started.use(createMemoryBus());
+  const tool = agentEmbed({ embedder, price: undefined, spending: undefined, maxBytes });
+  started.use(await serveTools(bus, { tools: [tool] }, { service: "agent" }));
+  const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
+  await caller.discovered();
+  const parts = started.move();
+  const embed = async (count: number, more: object = {}) => {
+    const { structured } = await caller.call("agent__embed", { texts: Array<string>(count).fill("a"), ...more });
+    return structured as { readonly embeddings: readonly string[]; readonly input_tokens: number };
+  };
+  return { asked, embed, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+}
+
+test("more vectors than an answer carries are refused before the model makes them, with how many there may be", async () => {
+  await using system = await start(1_000);
+  const { asked, embed } = system;
+  const refused = { code: "invalid_arguments", message: expect.stringContaining("Send at most 12 texts at once") };
+  await expect(embed(100)).rejects.toMatchObject(refused);
+  expect(asked).toEqual([1]); // how long a vector is was not known
+  await expect(embed(13)).rejects.toMatchObject(refused);
+  await expect(embed(13, { dimensions: 1_000 })).rejects.toMatchObject(refused);
+  expect(asked).toEqual([1]);
+  expect((await embed(12)).embeddings).toHaveLength(12);
+  expect((await embed(100, { dimensions: 10 })).embeddings).toHaveLength(100);
+});
+
+test("what the first of many texts cost counts, and it is not asked about again", async () => {
+  await using system = await start(10);
+  const { embeddings, input_tokens } = await system.embed(30);
+  expect([embeddings.length, input_tokens, system.asked]).toEqual([30, 30, [1, 29]]);
+});
