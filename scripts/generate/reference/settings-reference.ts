@@ -2,31 +2,57 @@ import { envName } from "@rockbot/process/config";
 import { code, fillPage, table } from "../fill-page.ts";
 import type { JsonSchema } from "../schema-document.ts";
 
+type Row = readonly string[];
+
 /**
- * `docs/reference/settings.md`: all that can be set for each service.
+ * `docs/reference/settings.md`: all that can be set for each service. What all services have alike stands once, and what
+ * those on the bus have alike.
  * @param configs the schema of each service's settings
  */
 export async function settingsReference(configs: ReadonlyMap<string, JsonSchema>): Promise<string> {
-  const sections = [...configs].map(([service, { properties = {} }]) =>
-    [
-      `## ${service}`,
-      "",
-      table(
-        ["setting", "variable", "type", "default", "meaning"],
-        Object.entries(properties).map(([name, schema]) => [
-          code(name),
-          variables(name, schema),
-          type(schema),
-          standard(schema),
-          meaning(name, schema, service),
-        ]),
-      ),
-    ].join("\n"),
-  );
+  const rows = new Map([...configs].map(([service, schema]) => [service, rowsOf(service, schema)]));
+  const onBus = [...rows].filter(([, own]) => own.has("busUrl")).map(([service]) => service);
+  const everywhere = alike(rows, [...rows.keys()]);
+  const everyBus = new Map([...alike(rows, onBus)].filter(([name]) => !everywhere.has(name)));
+  const sections = [
+    section("Every service", everywhere),
+    section("Every service on the bus", everyBus),
+    ...[...rows].map(([service, own]) => section(service, without(own, everywhere, everyBus))),
+  ];
   return fillPage("settings", "services/*/config.schema.yaml and services/settings.yaml", {
     services: sections.join("\n\n"),
   });
 }
+
+function rowsOf(service: string, { properties = {} }: JsonSchema): ReadonlyMap<string, Row> {
+  return new Map(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      [code(name), variables(name, schema), type(schema), standard(schema), meaning(name, schema, service)],
+    ]),
+  );
+}
+
+/** The settings that all these services have, each as most of them have it; none that is of no such form. */
+function alike(rows: ReadonlyMap<string, ReadonlyMap<string, Row>>, services: readonly string[]): Map<string, Row> {
+  const names = [...(rows.get(services[0] ?? "")?.keys() ?? [])];
+  const found = names.flatMap((name) => {
+    const forms = Map.groupBy(services, (service) => JSON.stringify(rows.get(service)?.get(name)));
+    const usual = [...forms].find(([, havers]) => havers.length * 2 > services.length)?.[0];
+    const isEverywhere = services.every((service) => rows.get(service)?.has(name));
+    return isEverywhere && usual !== undefined ? [[name, JSON.parse(usual) as Row] as const] : [];
+  });
+  return new Map(found);
+}
+
+/** The rows that stand in none of the shared tables in this form. */
+const without = (own: ReadonlyMap<string, Row>, ...shared: readonly ReadonlyMap<string, Row>[]): Map<string, Row> =>
+  new Map(
+    [...own].filter(([name, row]) => !shared.some((rows) => JSON.stringify(rows.get(name)) === JSON.stringify(row))),
+  );
+
+const section = (title: string, rows: ReadonlyMap<string, Row>): string =>
+  `## ${title}\n\n${table(["setting", "variable", "type", "default", "meaning"], [...rows.values()])}`;
 
 const variables = (name: string, schema: JsonSchema): string =>
   `${code(envName(name))}${schema["x-secret"] === true ? " (secret)" : ""}`;
