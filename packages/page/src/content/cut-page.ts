@@ -1,11 +1,11 @@
 import { type AnyNode, type Element, isElement, isParent } from "../tree/dom.ts";
 import { readForest } from "./forest.ts";
-import { contentModel } from "./generated/content-model.ts";
 import { keepBlocks } from "./keep-blocks.ts";
 import { linksOfNames, type NamedLink } from "./name-cards.ts";
 import type { PageView } from "./page-view.ts";
 import type { Pictures } from "./read-blocks.ts";
 import { describePage, type ReadPage } from "./read-page.ts";
+import { contentModel } from "./trained/content-model.ts";
 
 /** On a page of fewer words nothing learnt says what is beside the content. */
 const FEW_WORDS = 60;

@@ -30,7 +30,7 @@ const options: BoostOptions = {
  * than it should be. On those that it has seen it is not, and real calls ask for both.
  */
 const SURENESS = 0.8;
-const MODEL = join(import.meta.dirname, "../../../../packages/page/src/content/generated/content-model.ts");
+const MODEL = join(import.meta.dirname, "../../../../packages/page/src/content/trained/content-model.ts");
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
