@@ -43,6 +43,7 @@ END
 RUN --mount=type=cache,id=pnpm,target=/pnpm-store pnpm fetch --store-dir /pnpm-store
 COPY . .
 RUN --mount=type=cache,id=pnpm,target=/pnpm-store pnpm install --frozen-lockfile --offline --store-dir /pnpm-store
+RUN node scripts/generate-code.ts
 COPY --from=runtime /system-packages /
 ARG SERVICE
 RUN <<'END'

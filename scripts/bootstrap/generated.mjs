@@ -1,120 +1,113 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
-import { readdir, readFile, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 import { runChild } from "./run-child.mjs";
 import { withLock } from "./with-lock.mjs";
 
-/**
- * Lies in node_modules, so that a checkout without it is one that was just made: what is committed is fresh there,
- * unless somebody has edited it since.
- */
-const STAMP = "node_modules/.rockbot-generated";
+/** Says from what the generated code was made, and what was made. */
+const STAMP = ".tools/generated";
 
 /**
- * Generates anew if a schema, or what it is made with, is not what it was the last time. Where the variable CI is set
- * nothing is written: there the check finds stale files. A schema that cannot be used stops no command, as the check
- * says so.
+ * Makes the generated code, which git does not hold, unless it is there as it was made last, of the very files that it
+ * would be made of now.
  *
  * @param {string} root
  * @param {{ node: string | undefined }} folders - of the tools, undefined where PATH has them
  * @returns {Promise<void>}
+ * @throws {SetupError} if a schema cannot be used: nothing is loaded then that is made of it
  */
 export async function keepGenerated(root, { node }) {
-  if (process.env.CI || process.env.ROCKBOT_GENERATE === "off") return;
-  if ((await stampOf(root)) === (await fingerprint(root))) return;
-  await withLock(join(root, ".tools/lock"), () => generate(root, node));
-}
-
-/**
- * @param {string} root
- * @param {string | undefined} node
- */
-async function generate(root, node) {
-  const [stamp, current] = await Promise.all([stampOf(root), fingerprint(root)]); // who held the lock before may have done it
-  if (stamp === undefined ? await isEdited(root) : stamp !== current) {
-    process.stderr.write("rockbot: a schema has changed: generating what is made of it\n");
-    try {
-      await runChild("generate", "node", ["scripts/generate.ts"], {
-        cwd: root,
-        deadlineMs: 120_000,
-        env: { ...process.env, PATH: [node, process.env.PATH].filter(Boolean).join(delimiter) },
-        advice: "The command goes on with the tools of before. npm run generate shows all that is wrong.",
-      });
-    } catch (error) {
-      process.stderr.write(`rockbot: ${error.message}\n`);
-      return;
-    }
-  }
-  await writeFile(join(root, STAMP), current);
-}
-
-/**
- * Whether a file that others are made of is not as it was committed; false where git cannot tell.
- *
- * @param {string} root
- * @returns {Promise<boolean>}
- */
-async function isEdited(root) {
-  const args = ["--no-optional-locks", "status", "--porcelain", "--", ...(await inputsOf(root))];
-  return new Promise((resolve) =>
-    execFile("git", args, { cwd: root, timeout: 30_000 }, (error, stdout) => resolve(error === null && stdout !== "")),
-  );
+  if (await isFresh(root)) return;
+  await withLock(join(root, ".tools/lock"), async () => {
+    if (await isFresh(root)) return; // who held the lock before has made it
+    process.stderr.write("rockbot: generating code from the schemas\n");
+    const inputs = await fingerprintOfInputs(root); // taken before, so that a file changed meanwhile is seen the next time
+    await runChild("generate", "node", ["scripts/generate-code.ts"], {
+      cwd: root,
+      deadlineMs: 120_000,
+      env: { ...process.env, PATH: [node, process.env.PATH].filter(Boolean).join(delimiter) },
+      advice: "Mend it, then run the same command again.",
+    });
+    await writeFile(join(root, STAMP), `${inputs} ${await fingerprintOfOutputs(root)}`);
+  });
 }
 
 /** @param {string} root */
-const stampOf = (root) => readFile(join(root, STAMP), "utf8").catch(() => undefined);
+async function isFresh(root) {
+  const [stamp, ...current] = await Promise.all([
+    readFile(join(root, STAMP), "utf8").catch(() => undefined),
+    fingerprintOfInputs(root),
+    fingerprintOfOutputs(root),
+  ]);
+  return stamp === current.join(" ");
+}
+
+/** @param {string} root */
+async function fingerprintOfInputs(root) {
+  const files = await inputsOf(root);
+  return fingerprint(files, (file) => readFile(join(root, file)));
+}
 
 /**
- * Of what generated files are made of, as far as people write it by hand.
+ * By time and size, as they are large.
  *
  * @param {string} root
- * @returns {Promise<string>}
  */
-async function fingerprint(root) {
-  const files = await inputsOf(root);
-  const texts = await Promise.all(files.map((file) => readFile(join(root, file)).catch(() => "")));
+async function fingerprintOfOutputs(root) {
+  const owners = [...(await filesIn(root, "packages")), ...(await filesIn(root, "services"))];
+  const files = await Promise.all(owners.map((owner) => filesIn(root, `${owner}/src/generated`)));
+  return fingerprint(files.flat(), async (file) => {
+    const { mtimeMs, size } = await stat(join(root, file));
+    return `${mtimeMs} ${size}`;
+  });
+}
+
+/**
+ * @param {readonly string[]} files
+ * @param {(file: string) => Promise<string | Buffer>} read
+ */
+async function fingerprint(files, read) {
+  const texts = await Promise.all(files.map((file) => read(file).catch(() => "")));
   const hash = createHash("sha256");
   for (const [index, file] of files.entries()) hash.update(`\0${file}\0`).update(texts[index] ?? "");
   return hash.digest("hex");
 }
 
-/** @param {string} root */
+/**
+ * What scripts/generate-code.ts reads and runs, with the versions of its libraries.
+ *
+ * @param {string} root
+ * @returns {Promise<string[]>}
+ */
 async function inputsOf(root) {
-  const services = await namesIn(root, "services");
   const folders = [
     "packages/contracts/schema",
     "packages/contracts/schema/tools",
     "packages/contracts/schema/service",
+    "packages/sandbox/src/job",
+    "packages/sandbox/src/local",
+    "packages/sandbox/src/supervisor",
+    "services/scripts-manager/src/packages/installer",
     "scripts/generate",
-    "scripts/generate/pages",
-    "scripts/generate/reference",
-    "scripts/generate/source",
+    ...(await filesIn(root, "services")),
   ];
-  const inFolders = await Promise.all(
-    folders.map(async (folder) => (await namesIn(root, folder)).map((name) => `${folder}/${name}`)),
-  );
+  const inFolders = await Promise.all(folders.map((folder) => filesIn(root, folder)));
   return [
-    "helm/values.schema.yaml",
     "packages/policy/policy.schema.yaml",
-    "scripts/generate.ts",
+    "pnpm-lock.yaml",
+    "scripts/generate-code.ts",
+    "services/define-service.ts",
     "services/index.ts",
     "services/settings.yaml",
-    ...services.flatMap((name) => [
-      `services/${name}/config.schema.yaml`,
-      `services/${name}/servers.schema.yaml`,
-      `services/${name}/behaviors.schema.yaml`,
-      `services/${name}/endpoints.schema.yaml`,
-    ]),
-    ...inFolders.flat(),
+    ...inFolders.flat().filter((file) => /\.(schema\.yaml|py)$|^packages\/contracts\/|^scripts\//.test(file)),
   ];
 }
 
 /**
  * @param {string} root
  * @param {string} folder
- * @returns {Promise<string[]>}
+ * @returns {Promise<string[]>} their paths; none if there is no such folder
  */
-async function namesIn(root, folder) {
-  return (await readdir(join(root, folder)).catch(() => [])).sort();
+async function filesIn(root, folder) {
+  return (await readdir(join(root, folder)).catch(() => [])).sort().map((name) => `${folder}/${name}`);
 }

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { SetupError } from "./setup-error.mjs";
 
 /**
- * Runs a command to its end in silence. Where it fails, the first fault that it reports becomes the message.
+ * Runs a command to its end in silence. Where it fails, what it reports becomes the message.
  *
  * @param {string} attempt - what is attempted, for the message of a failure
  * @param {string} command
@@ -31,7 +31,7 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
     child.on("close", (code, signal) => {
       if (code === 0) resolve(undefined);
       else if (signal === "SIGKILL") resolve(`${command} was ended by force (it has ${deadlineMs / 60_000} minutes)`);
-      else resolve(firstFault(tail, { command, cwd }) ?? `${command} ends with ${code ?? signal}`);
+      else resolve(faultIn(tail, { command, cwd }) ?? `${command} ends with ${code ?? signal}`);
     });
   });
   if (fault === undefined) return;
@@ -43,16 +43,16 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
 
 /**
  * What is wrong, in the command's own words: npm writes lines of `npm error ...`, pnpm a code, then a tree of causes
- * whose first branch says most; `npm run generate` a line for each fault; Node the file and line of an error that
- * nothing catches.
+ * whose first branch says most; scripts/generate-code.ts a line for each fault, all of which count; Node the file and
+ * line of an error that nothing catches.
  *
  * @param {string} output
  * @param {{ command: string, cwd: string }} child
  * @returns {string | undefined}
  */
-function firstFault(output, { command, cwd }) {
-  const [first, ...more] = [...output.matchAll(/^Cannot generate: (.+)/gm)].map(([, words]) => words);
-  if (first !== undefined) return more.length === 0 ? first : `${first.replace(/[.]$/, "")} (and ${more.length} more)`;
+function faultIn(output, { command, cwd }) {
+  const faults = [...output.matchAll(/^Cannot generate: (.+)/gm)].map(([, words]) => words);
+  if (faults.length > 0) return faults.join("\nrockbot: Cannot generate: ");
   const uncaught = /^\w*Error(?: \[\w+\])?: (.+)/m.exec(output)?.[1];
   const place = /^(?:file:\/\/)?(\/\S+:\d+)\n/m.exec(output)?.[1];
   if (command === "node" && uncaught !== undefined)

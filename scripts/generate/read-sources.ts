@@ -11,38 +11,31 @@ export const COMPOSE = "docker-compose.yml";
 export const POLICY = "docker/policy/policy.yaml";
 export const CHART_POLICY = "helm/rockbot/files/policy.yaml";
 
-/** What `npm run generate` makes files of, as far as people write it as YAML. */
-export interface Sources {
+/** What the generated code is made of, as far as people write it as YAML. */
+export interface CodeSources {
   readonly definitions: SchemaDocument["definitions"];
   /**
    * File -> what `services/NAME/{config,servers,behaviors,endpoints,agents}.schema.yaml` says, with the common settings
    * in it.
    */
   readonly settings: ReadonlyMap<string, JsonSchema>;
-  readonly chartValues: JsonSchema;
   readonly policy: JsonSchema;
+  /** All faults of all files; where there are any, the rest is of no use. */
+  readonly faults: readonly string[];
+}
+
+/** What the generated documents are made of besides. */
+export interface Sources extends CodeSources {
+  readonly chartValues: JsonSchema;
 }
 
 const SETTINGS = "services/settings.yaml";
 const CHART = "helm/values.schema.yaml";
 export const POLICY_SCHEMA = "packages/policy/policy.schema.yaml";
 
-/**
- * Reads and checks the schemas, the list of services and the deployment's files before anything is made of them.
- * @returns with all faults of all files; where there are any, the rest is of no use
- */
-export async function readSources(
-  root: string,
-  entries: readonly Entry[],
-): Promise<Sources & { readonly faults: readonly string[] }> {
+/** Reads and checks the schemas and the list of services before anything is made of them. */
+export async function readCodeSources(root: string, entries: readonly Entry[]): Promise<CodeSources> {
   const faults: string[] = [];
-  const read = async (file: string): Promise<unknown> => {
-    const { value, faults: found } = readYaml(file, await readFile(join(root, file), "utf8"));
-    faults.push(...found);
-    if (found.length === 0 && !isObject(value))
-      faults.push(`${file}: expected an object, got ${JSON.stringify(value ?? null)}`);
-    return isObject(value) ? value : undefined;
-  };
   const contracts = globSync("packages/contracts/schema/{,tools/}*.yaml", { cwd: root }).sort();
   const texts = await Promise.all(
     contracts.map(async (file): Promise<[string, string]> => [file, await readFile(join(root, file), "utf8")]),
@@ -50,24 +43,15 @@ export async function readSources(
   const schemas = readSchemas(new Map(texts));
   faults.push(...schemas.faults);
 
-  const common = (await read(SETTINGS)) as Record<string, JsonSchema> | undefined;
+  const common = (await readObject(root, SETTINGS, faults)) as Record<string, JsonSchema> | undefined;
   for (const [name, schema] of Object.entries(common ?? {}))
     faults.push(...schemaFaults(schema, []).map((fault) => `${SETTINGS}: ${name}: ${fault}`));
-  const checked = async (file: string): Promise<JsonSchema> => {
-    const schema = ((await read(file)) ?? {}) as JsonSchema;
-    const found = schemaFaults(schema, [
-      ...referencesTo(schema["definitions"], "#/definitions/"),
-      ...referencesTo(common, "../settings.yaml#/"),
-    ]);
-    faults.push(...found.map((fault) => `${file}: ${fault}`));
-    return schema;
-  };
   const settings = new Map<string, JsonSchema>();
   for (const file of globSync("services/*/{config,servers,behaviors,endpoints,agents}.schema.yaml", {
     cwd: root,
   }).sort()) {
     const before = faults.length;
-    const schema = await checked(file);
+    const schema = await readSchema(root, file, faults, referencesTo(common, "../settings.yaml#/"));
     if (common === undefined || faults.length > before) continue;
     try {
       settings.set(file, withSettings(schema, common));
@@ -75,18 +59,49 @@ export async function readSources(
       faults.push(`${file}: ${(error as Error).message}`);
     }
   }
-  const [chartValues, policy] = [await checked(CHART), await checked(POLICY_SCHEMA)];
-  const rules = (await read(POLICY)) as { readonly callers?: unknown; readonly operators?: unknown } | undefined;
+  const policy = await readSchema(root, POLICY_SCHEMA, faults);
+  faults.push(...listFaults(entries, schemas.tools));
+  return { definitions: schemas.definitions, settings, policy, faults };
+}
+
+/** Reads and checks what {@link readCodeSources} does, and the deployment's files. */
+export async function readSources(root: string, entries: readonly Entry[]): Promise<Sources> {
+  const sources = await readCodeSources(root, entries);
+  const faults = [...sources.faults];
+  const chartValues = await readSchema(root, CHART, faults);
+  const rules = (await readObject(root, POLICY, faults)) as
+    | { readonly callers?: unknown; readonly operators?: unknown }
+    | undefined;
   if (rules !== undefined && !isObject(rules.callers))
     faults.push(`${POLICY}: callers: expected the name of each caller with what it may use`);
   if (rules !== undefined && !Array.isArray(rules.operators))
     faults.push(`${POLICY}: operators: expected a list, [] if there is none`);
-  const compose = (await read(COMPOSE)) as { readonly services?: unknown } | undefined;
+  const compose = (await readObject(root, COMPOSE, faults)) as { readonly services?: unknown } | undefined;
   if (compose !== undefined && !isObject(compose.services))
     faults.push(`${COMPOSE}: services: expected the name of each service with what runs it`);
+  return { ...sources, chartValues, faults };
+}
 
-  faults.push(...listFaults(entries, schemas.tools));
-  return { definitions: schemas.definitions, settings, chartValues, policy, faults };
+/** @returns undefined if the file has no object, which is one of the faults then */
+async function readObject(root: string, file: string, faults: string[]): Promise<object | undefined> {
+  const { value, faults: found } = readYaml(file, await readFile(join(root, file), "utf8"));
+  faults.push(...found);
+  if (found.length === 0 && !isObject(value))
+    faults.push(`${file}: expected an object, got ${JSON.stringify(value ?? null)}`);
+  return isObject(value) ? value : undefined;
+}
+
+/** @param references what a `$ref` may say besides the file's own definitions */
+async function readSchema(
+  root: string,
+  file: string,
+  faults: string[],
+  references: readonly string[] = [],
+): Promise<JsonSchema> {
+  const schema = ((await readObject(root, file, faults)) ?? {}) as JsonSchema;
+  const known = [...referencesTo(schema["definitions"], "#/definitions/"), ...references];
+  faults.push(...schemaFaults(schema, known).map((fault) => `${file}: ${fault}`));
+  return schema;
 }
 
 /** The name by which a file of settings is called: `config`, `servers`, `behaviors`, `endpoints` or `agents`. */

@@ -18,6 +18,7 @@ export async function validatorsModule(
     allErrors: true,
     useDefaults: true,
     strict: true,
+    validateSchema: false, // schema-faults.ts has done so
     allowUnionTypes: true,
     code: { source: true, esm: true, lines: true },
   };

@@ -59,7 +59,9 @@ export class Story implements AsyncDisposable {
     // Whole test runs and builds are not for here: that there is such a script is. What a copy may run is what changes
     // it.
     const isScript = `"${process.execPath}" -e 'process.exit(process.argv[1] in require("./package.json").scripts ? 0 : 1)'`;
-    const generate = isCopy ? `[ "$name" = generate ] && exec "${process.execPath}" scripts/generate.ts\n` : "";
+    const generate = isCopy
+      ? `[ "$name" = generate ] && "${process.execPath}" scripts/generate-code.ts && exec "${process.execPath}" scripts/generate.ts\n`
+      : "";
     await program(
       ".bin/npm",
       `name=$1; [ "$1" = run ] && name=$2\n${generate}${isScript} "$name" || { echo "there is no npm script \\"$name\\"" >&2; exit 1; }`,
@@ -150,8 +152,8 @@ export class Story implements AsyncDisposable {
     await mkdir(dirname(file), { recursive: true });
     await writeFile(file, kind === "edit" ? edited(before, code) : `${before}${this.#inPlace(code)}\n`);
     if (language === "ts" && kind === "file") this.#sources.push(path);
-    // As `./rockbot` does by itself where a schema is newer than what is made of it.
-    if (language === "yaml") await this.#execute(process.execPath, ["scripts/generate.ts"], { exitCode: 0 });
+    // As `./rockbot` does by itself where a schema has changed.
+    if (language === "yaml") await this.#execute(process.execPath, ["scripts/generate-code.ts"], { exitCode: 0 });
   }
 
   async #startUp(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<void> {

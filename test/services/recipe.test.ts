@@ -49,7 +49,8 @@ test("a service that is built as docs/start/first-service.md says runs on Rabbit
   write("services/index.ts", read("services/index.ts").replace("\n] as const;", `\n${entry}] as const;`));
   write("packages/contracts/schema/tools/echo.yaml", toolSchema);
   linkAs("services/echo", "services/web-tools");
-  await promisify(execFile)(process.execPath, ["scripts/generate.ts"], { cwd: folder.path });
+  for (const stage of ["scripts/generate-code.ts", "scripts/generate.ts"])
+    await promisify(execFile)(process.execPath, [stage], { cwd: folder.path });
 
   const { services } = parse(read("docker-compose.yml"), { merge: true }) as Compose;
   expect(services["echo"]).toMatchObject({

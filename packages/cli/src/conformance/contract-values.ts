@@ -85,7 +85,7 @@ export const withValues = (text: string): string =>
     const value = texts[name] ?? values[name];
     if (value === undefined)
       throw new Error(
-        `Cannot generate: the contract names $${name}, which scripts/generate/contract-values.ts does not have`,
+        `Cannot say the contract's words: they name $${name}, which packages/cli/src/conformance/contract-values.ts does not have`,
       );
     return typeof value === "string" || name in texts ? String(value) : inWords(name, value);
   });
