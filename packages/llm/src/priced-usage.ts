@@ -1,5 +1,5 @@
-import type { ModelUsage } from "../model.ts";
-import type { ModelPrice } from "./model-behavior.ts";
+import type { ModelPrice } from "./behavior/model-behavior.ts";
+import type { ModelUsage } from "./model.ts";
 
 const MILLION = 1_000_000;
 
