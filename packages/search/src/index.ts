@@ -1,9 +1,9 @@
 // To rank texts.
 
 export { type Ranked, rank, rankWithScores } from "@rockbot/base/ranking";
-export { allExtras, type Extras, noExtras } from "./rank/extras.ts";
 export { type Embed, fuseRanks, Meanings } from "./rank/meanings.ts";
 export { type Field, type Fields, type Match, SearchIndex } from "./rank/search-index.ts";
+export { allExtras, type Extras, noExtras } from "./words/extras.ts";
 
 // To find services.
 

@@ -1,7 +1,7 @@
 import { rankWithScores } from "@rockbot/base/ranking";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { allExtras, type Extras, noExtras } from "./extras.ts";
+import { allExtras, type Extras, noExtras } from "../words/extras.ts";
 import { type Fields, SearchIndex } from "./search-index.ts";
 
 function indexOf(documents: Readonly<Record<string, Fields>>, extras?: Partial<Extras>): SearchIndex {

@@ -1,7 +1,7 @@
 import { B, idfOf, K1, PHRASE_BONUS } from "@rockbot/base/ranking";
+import { allExtras, type Extras } from "../words/extras.ts";
 import { nearTerms } from "../words/near-terms.ts";
 import { createWordForms, type Word, type WordForms } from "../words/word-forms.ts";
-import { allExtras, type Extras } from "./extras.ts";
 
 /** How much a word counts in each part of a document. */
 export const fieldWeights = { service: 1.5, summary: 1, name: 2, description: 1, parameters: 0.7 } as const;

@@ -1,5 +1,5 @@
-import type { Extras } from "../rank/extras.ts";
 import { type Fields, type Match, SearchIndex } from "../rank/search-index.ts";
+import type { Extras } from "../words/extras.ts";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 
 /** A tool of a service that a question finds; or a service without tools. */

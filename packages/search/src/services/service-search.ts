@@ -1,6 +1,6 @@
 import { marks } from "@rockbot/contracts";
-import type { Extras } from "../rank/extras.ts";
 import { type Embed, fuseRanks, Meanings } from "../rank/meanings.ts";
+import type { Extras } from "../words/extras.ts";
 import { type FoundTool, ServiceDocuments } from "./service-documents.ts";
 import type { ServiceEntry, ServiceTool } from "./service-entry.ts";
 import type { ServiceHit } from "./service-hit.ts";

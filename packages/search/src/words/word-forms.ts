@@ -1,4 +1,4 @@
-import type { Extras } from "../rank/extras.ts";
+import type { Extras } from "./extras.ts";
 import { kinds } from "./kinds.ts";
 import { stem } from "./stem.ts";
 import { stopWords } from "./stop-words.ts";
