@@ -157,10 +157,10 @@ export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts
 
 export { ConfigError } from "./faults/config-error.ts";
 export { describeFaults, type Fault, faultsText, namesHelp, nearestName } from "./faults/describe-faults.ts";
-export { type NearestTools, nearestTools, orDidYouMean } from "./faults/nearest-tools.ts";
 export type { SchemaError, Validator } from "./faults/validator.ts";
 export { yamlFaults } from "./faults/yaml-faults.ts";
 export { yamlValue } from "./faults/yaml-value.ts";
+export { type NearestTools, nearestTools, orDidYouMean } from "./nearest-tools.ts";
 
 // Values and texts of strangers.
 

@@ -1,5 +1,5 @@
 import leven from "leven";
-import { allToolNames } from "../generated/tools.ts";
+import { allToolNames } from "./generated/tools.ts";
 
 /** Tools that a wrong name may mean, the likeliest first, and how many are as likely besides. */
 export interface NearestTools {
