@@ -10,8 +10,8 @@ import {
 import type { ListedTool } from "@rockbot/tools";
 import { Agent, type Dispatcher, request } from "undici";
 import { CommandError } from "../command-error.ts";
+import type { OffTool } from "../runtime/off-tools.ts";
 import { HERE_PATH } from "../runtime/own-socket.ts";
-import type { OffTool } from "./off-tools.ts";
 import { readEvents } from "./read-events.ts";
 import type { ToolClient } from "./tool-client.ts";
 import { watchFor } from "./watch-for.ts";

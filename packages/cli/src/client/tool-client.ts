@@ -1,6 +1,6 @@
 import type { AgentEvent, ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
 import type { CallOptions, ListedTool, MissingList } from "@rockbot/tools";
-import type { OffTool } from "./off-tools.ts";
+import type { OffTool } from "../runtime/off-tools.ts";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
 export interface ToolClient extends AsyncDisposable {

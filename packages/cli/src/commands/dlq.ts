@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { printable, printableJson, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
+import { openDlqClient } from "../client/dlq/open-dlq-client.ts";
 import type { DlqEvent, Replayed } from "../dlq/dlq-client.ts";
 import { type DlqFields, type DlqRequest, readDlqRequest } from "../dlq/dlq-request.ts";
-import { openDlqClient } from "../dlq/open-dlq-client.ts";
 import type { ParkedRecord } from "../dlq/parked-record.ts";
 import { ExitCode } from "../exit-code.ts";
 import { interruption } from "../terminal/interruption.ts";

@@ -8,11 +8,11 @@ import { heardPolicies } from "@rockbot/tools";
 import { Agent, request } from "undici";
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
-import { examineHere, type Listens, policyFinding } from "../doctor/examine-here.ts";
 import { ExitCode } from "../exit-code.ts";
 import { ownSocket } from "../runtime/own-socket.ts";
 import { FINDINGS_PATH } from "../runtime/serve-socket.ts";
 import { plainText } from "../terminal/plain-text.ts";
+import { examineHere, type Listens, policyFinding } from "./examine-here.ts";
 
 const BROKER_MS = 5000;
 const TRUSTED = "trusted: every process on this bus can act as any agent";

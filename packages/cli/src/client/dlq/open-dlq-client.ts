@@ -1,7 +1,7 @@
-import { chooseBusUrl, MEMORY_BUS } from "../bus-url.ts";
-import { CommandError } from "../command-error.ts";
-import { ownSocket } from "../runtime/own-socket.ts";
-import type { DlqClient } from "./dlq-client.ts";
+import { chooseBusUrl, MEMORY_BUS } from "../../bus-url.ts";
+import { CommandError } from "../../command-error.ts";
+import type { DlqClient } from "../../dlq/dlq-client.ts";
+import { ownSocket } from "../../runtime/own-socket.ts";
 
 /** With a broker's address: that broker. Else the running `rockbot up`. @throws {CommandError} if there is neither */
 export async function openDlqClient(

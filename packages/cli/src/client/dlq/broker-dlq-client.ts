@@ -1,8 +1,8 @@
 import { createToolCaller } from "@rockbot/tools";
-import { displayBusUrl } from "../bus-url.ts";
-import { connectRuled } from "../connect-broker.ts";
-import type { DlqClient } from "./dlq-client.ts";
-import { runDlq } from "./run-dlq.ts";
+import { displayBusUrl } from "../../bus-url.ts";
+import { connectRuled } from "../../connect-broker.ts";
+import type { DlqClient } from "../../dlq/dlq-client.ts";
+import { runDlq } from "../../dlq/run-dlq.ts";
 
 /** Looks at the parked messages of a broker. */
 export async function openBrokerDlqClient(url: string, policyFile: string | undefined): Promise<DlqClient> {

@@ -2,7 +2,7 @@ import { type PolicyHolder, policyNotes } from "@rockbot/policy";
 import { ConfigError } from "@rockbot/process/config";
 import { type BusService, busServices, type Finding } from "@rockbot/services";
 import packageJson from "../../package.json" with { type: "json" };
-import type { ChosenService } from "../commands/up-config.ts";
+import type { ChosenService } from "./up-config.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 

@@ -13,10 +13,10 @@ import { busServices } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { ownSocket } from "../runtime/own-socket.ts";
-import { serveSocket } from "../runtime/serve-socket.ts";
-import type { DlqClient, DlqEvent } from "./dlq-client.ts";
-import type { DlqRequest } from "./dlq-request.ts";
+import type { DlqClient, DlqEvent } from "../../dlq/dlq-client.ts";
+import type { DlqRequest } from "../../dlq/dlq-request.ts";
+import { ownSocket } from "../../runtime/own-socket.ts";
+import { serveSocket } from "../../runtime/serve-socket.ts";
 import { openSocketDlqClient } from "./socket-dlq-client.ts";
 
 const SERVICE = "effects";
