@@ -24,6 +24,7 @@ import {
   type StartServiceOptions,
   serveTools,
 } from "@rockbot/tools";
+import type { BridgedServer, BridgedServerOptions } from "./bridged-server.ts";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
 import { toldTools } from "./directory/told-tools.ts";
@@ -32,7 +33,6 @@ import { ServerRegistrar } from "./registration/server-registrar.ts";
 import { ServerRequests } from "./registration/server-requests.ts";
 import { ServerSources } from "./registration/server-sources.ts";
 import { observeServers } from "./server-metrics.ts";
-import type { BridgedServer, BridgedServerOptions } from "./servers/bridged-server.ts";
 import type { ServerFile } from "./servers/read-servers.ts";
 import { ServerPool } from "./servers/server-pool.ts";
 import { watchServers } from "./servers/watch-servers.ts";

@@ -14,7 +14,7 @@ import {
 } from "@rockbot/contracts";
 import type { Lease } from "@rockbot/records/leases";
 import { type Identity, METERED, type MessageMeter } from "@rockbot/tools";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToldTools } from "./told-tools.ts";
 

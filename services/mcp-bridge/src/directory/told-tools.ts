@@ -1,6 +1,6 @@
 import { announcedMcpName } from "@rockbot/contracts";
 import { type PolicyHolder, peersOf } from "@rockbot/policy";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 
 /** Who asks, as the bus knows it, and on whose behalf. */
 export interface Asker {

@@ -1,4 +1,4 @@
-import type { BridgedServerOptions } from "../servers/bridged-server.ts";
+import type { BridgedServerOptions } from "../bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 
 /** The servers of the operator's file, and beside them those that agents have registered. */

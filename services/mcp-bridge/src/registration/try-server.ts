@@ -3,7 +3,7 @@ import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { BlockedAddressError, guardedFetch } from "@rockbot/edge/outbound";
 import { McpServer } from "@rockbot/mcp";
-import type { BridgedServerOptions } from "../servers/bridged-server.ts";
+import type { BridgedServerOptions } from "../bridged-server.ts";
 
 /** For looking the host up, and for the server to start and list its tools; the agent waits 30 s. */
 const TRIAL_MS = 15_000;

@@ -6,8 +6,8 @@ import { maskLikelySecrets, nearestName } from "@rockbot/contracts";
 import { type CallLimitOptions, cleanEnvironment, type McpServerAddress, type OAuthOptions } from "@rockbot/mcp";
 import { isOthersPin } from "@rockbot/mcp/trust";
 import { ConfigError, loadConfig } from "@rockbot/process/config";
+import type { BridgedServerOptions } from "../bridged-server.ts";
 import { type McpBridgeServers, type ServerEntry, serversSchema } from "../generated/servers.ts";
-import type { BridgedServerOptions } from "./bridged-server.ts";
 import { expandVariables } from "./expand-variables.ts";
 import { isLikelySecret } from "./is-likely-secret.ts";
 

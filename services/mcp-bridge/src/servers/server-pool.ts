@@ -1,9 +1,9 @@
 import { createSemaphore, within } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { CallLimit, McpServer, type McpServerParts } from "@rockbot/mcp";
+import type { BridgedServer, BridgedServerOptions } from "../bridged-server.ts";
 import type { StatefulServers } from "../stateful/stateful-servers.ts";
 import type { ToolTrust } from "../trust/tool-trust.ts";
-import type { BridgedServer, BridgedServerOptions } from "./bridged-server.ts";
 
 export interface ServerPoolOptions extends Pick<McpServerParts, "backOffMs"> {
   /** How many servers are being started or connected at once. */

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { LeftOut, McpServerHealth, McpTool } from "@rockbot/mcp";
 import type { LeaseNote } from "@rockbot/records/leases";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 
 /** The note of a server's owner for the other replicas, so that they can announce its tools. */
 export interface OwnerNote {

@@ -13,7 +13,7 @@ import {
   type McpTool,
 } from "@rockbot/mcp";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 import type { HandOverCalls } from "./hand-over-calls.ts";
 import { NotTakenError, OWNER_LOST } from "./hand-over-error.ts";
 import { noteOf, type OwnerNote, readNote } from "./owner-note.ts";

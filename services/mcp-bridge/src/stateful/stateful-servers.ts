@@ -2,7 +2,7 @@ import type { Bus, Logger } from "@rockbot/bus";
 import type { McpServerOptions } from "@rockbot/mcp";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { Identity } from "@rockbot/tools";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 import { handOverCalls } from "./hand-over-calls.ts";
 import { NotTakenError } from "./hand-over-error.ts";
 import { StatefulServer, type StatefulServerParts } from "./stateful-server.ts";

@@ -1,5 +1,5 @@
 import { announcedMcpPrefix, definedBy, type ToolGuide } from "@rockbot/contracts";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 
 type Sections = NonNullable<ToolGuide["sections"]>;
 

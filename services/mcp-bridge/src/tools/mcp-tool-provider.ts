@@ -1,7 +1,7 @@
 import { Header, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import { type McpTool, serverAwayError } from "@rockbot/mcp";
 import type { Tool, ToolProvider } from "@rockbot/tools";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 import type { ServerPool } from "../servers/server-pool.ts";
 import type { ToolTrust } from "../trust/tool-trust.ts";
 import { mcpTool } from "./mcp-tool.ts";

@@ -1,7 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import type { BridgedServer } from "../servers/bridged-server.ts";
+import type { BridgedServer } from "../bridged-server.ts";
 import { mcpTool } from "./mcp-tool.ts";
 
 test("a call brings the defaults that the schema requires, and no null that it refuses; what still does not fit is refused", async () => {

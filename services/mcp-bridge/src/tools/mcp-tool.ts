@@ -1,7 +1,7 @@
 import { announcedMcpName, definedBy, saidBy, type ToolDefinition } from "@rockbot/contracts";
 import { isRepeatable, type McpTool, mendArguments, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { BridgedServer, BridgedServerOptions } from "../servers/bridged-server.ts";
+import type { BridgedServer, BridgedServerOptions } from "../bridged-server.ts";
 
 /** How long an agent keeps chunks of a result, and how long they are at least: as where a tool says nothing of them. */
 const CHUNKS = { keptSeconds: 20 * 60, minLength: 20_000 };

@@ -12,7 +12,7 @@ import {
   type TrustStore,
 } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
-import type { BridgedServerOptions } from "../servers/bridged-server.ts";
+import type { BridgedServerOptions } from "../bridged-server.ts";
 
 export interface ToolTrustOptions {
   readonly store: TrustStore;
