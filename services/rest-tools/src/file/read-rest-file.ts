@@ -15,11 +15,11 @@ import type { DocumentImport } from "../openapi/document-import.ts";
 import { isForbiddenHeader } from "../request/place-value.ts";
 import type { BodyTemplate, RequestTemplate } from "../request/template-request.ts";
 import { prepareFromTemplate, usedBy } from "../request/template-request.ts";
+import { parseTextTemplate, type TextTemplate } from "../request/text-template.ts";
 import type { Paging } from "../response/next-page.ts";
 import { type SelectPart, selectPart } from "../response/select-part.ts";
 import type { RestOperation } from "../rest-operation.ts";
 import { type FilePath, type LocatedFile, readLocatedFile } from "./located-file.ts";
-import { parseTextTemplate, type TextTemplate } from "./text-template.ts";
 import { withSmallNames } from "./with-small-names.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;

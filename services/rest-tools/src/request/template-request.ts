@@ -1,8 +1,8 @@
 import { isRecord } from "@rockbot/base";
-import { parametersIn, type TextTemplate } from "../file/text-template.ts";
 import { type BodyType, encodeBody } from "./encode-body.ts";
 import { checkSegments, encodeValue, headerValue, refusal, textOf } from "./place-value.ts";
 import type { PreparedRequest } from "./prepared-request.ts";
+import { parametersIn, type TextTemplate } from "./text-template.ts";
 
 /** A body of the file: texts of it are templates. */
 export type BodyTemplate =
