@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, holdPolicy } from "@rockbot/policy";
+import { workspaceRoots } from "./files/workspace-roots.ts";
 import type { WorkspaceToolsConfig } from "./generated/config.ts";
-import { workspaceRoots } from "./roots/workspace-roots.ts";
 import { workspaceToolSet } from "./workspace-tool-set.ts";
 
 /** For `rockbot doctor`: whether the roots can be opened, and which tools this machine lacks something for. */

@@ -2,8 +2,8 @@ import { type Bus, silentLogger } from "@rockbot/bus";
 import { createPolicy, defaultPolicySource, holdPolicy } from "@rockbot/policy";
 import { type RunningToolSet, startToolSet } from "@rockbot/process/tool-set";
 import type { StartServiceOptions } from "@rockbot/tools";
+import { workspaceRoots } from "./files/workspace-roots.ts";
 import type { WorkspaceToolsConfig } from "./generated/config.ts";
-import { workspaceRoots } from "./roots/workspace-roots.ts";
 import { type WorkspaceToolSet, workspaceToolSet } from "./workspace-tool-set.ts";
 
 /** The workspace tools, served. */

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { Root } from "../roots/workspace-roots.ts";
+import type { Root } from "./workspace-roots.ts";
 
 /** The way to a file or folder: a root, and names from there on. */
 export interface WorkspacePath {

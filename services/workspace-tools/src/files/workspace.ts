@@ -1,8 +1,8 @@
 import type { Semaphore } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { Root, WorkspaceRoots } from "../roots/workspace-roots.ts";
 import { EntryError, type EntryKind, type Folder } from "./folder.ts";
 import { shown, type WorkspacePath, workspacePath } from "./workspace-path.ts";
+import type { Root, WorkspaceRoots } from "./workspace-roots.ts";
 
 /** What one caller sees of the roots: its files by their paths. */
 export class Workspace {

@@ -14,8 +14,8 @@ import {
   UNPRIVILEGED_USER,
 } from "@rockbot/sandbox";
 import type { Workspace } from "../files/workspace.ts";
+import { mountsBelow, type Root } from "../files/workspace-roots.ts";
 import type { WorkspaceToolsConfig } from "../generated/config.ts";
-import { mountsBelow, type Root } from "../roots/workspace-roots.ts";
 
 /** What is run, and what it may see. */
 export interface ProgramRun {

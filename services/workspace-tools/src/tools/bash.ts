@@ -2,8 +2,8 @@ import { type ToolBashOutput, ToolError, ToolErrorCode, tools, visibleText } fro
 import type { JobOutcome } from "@rockbot/sandbox";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { Workspace } from "../files/workspace.ts";
+import type { WorkspaceRoots } from "../files/workspace-roots.ts";
 import type { Programs } from "../programs/programs.ts";
-import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
 
 export interface BashOptions {

@@ -3,7 +3,7 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import { EntryError, type Folder } from "../files/folder.ts";
 import { inWords, Workspace } from "../files/workspace.ts";
 import { onOneLine } from "../files/workspace-path.ts";
-import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
+import type { WorkspaceRoots } from "../files/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
 
 /** Entries of an answer. */

@@ -5,7 +5,7 @@ import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
 import { readBounded } from "../files/read-bounded.ts";
 import { inWords, Workspace } from "../files/workspace.ts";
 import { shown } from "../files/workspace-path.ts";
-import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
+import type { WorkspaceRoots } from "../files/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
 
 export interface ReadFileOptions {

@@ -2,8 +2,8 @@ import { ToolError, ToolErrorCode, type ToolSearchFilesOutput, tools, visibleTex
 import { defineTool, type Tool } from "@rockbot/tools";
 import { Workspace } from "../files/workspace.ts";
 import { onOneLine } from "../files/workspace-path.ts";
+import type { WorkspaceRoots } from "../files/workspace-roots.ts";
 import { type Programs, WORKSPACE_FOLDER } from "../programs/programs.ts";
-import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
 
 export interface SearchFilesOptions {

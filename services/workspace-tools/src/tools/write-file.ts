@@ -1,7 +1,7 @@
 import { tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { Workspace } from "../files/workspace.ts";
-import type { WorkspaceRoots } from "../roots/workspace-roots.ts";
+import type { WorkspaceRoots } from "../files/workspace-roots.ts";
 import { changeFile, checkWellFormed } from "./change-file.ts";
 
 export interface WriteFileOptions {

@@ -3,8 +3,8 @@ import { readFile, realpath, stat } from "node:fs/promises";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import { ConfigError, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { Folder } from "../files/folder.ts";
 import type { WorkspaceToolsConfig } from "../generated/config.ts";
+import { Folder } from "./folder.ts";
 
 /** A folder that tools open. */
 export interface Root {
