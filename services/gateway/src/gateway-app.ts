@@ -154,7 +154,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const isListener = ({ req }: Context): boolean =>
     (door !== undefined && req.path === MCP_PATH && isListening(req.method, req.header("mcp-method"))) ||
     (sessions !== undefined && isSessionEvents(req.method, req.path));
-  app.use(admission((c) => (isListener(c) ? listeners : requests)));
+  const isMcp = ({ req }: Context): boolean => req.path === MCP_PATH;
+  app.use(admission((c) => (isListener(c) ? listeners : requests), isMcp));
   if (door !== undefined) app.on(["GET", "POST"], MCP_PATH, (c, next) => (isListener(c) ? door(c, next) : next()));
   if (sessions !== undefined) {
     const follow = sessionEvents(sessions, { authenticate, headers, stallMs: ANSWER_MS, keepAliveMs, signal: ending });

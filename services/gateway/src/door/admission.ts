@@ -4,20 +4,23 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { HttpErrorCode } from "../http/http-error.ts";
 import { hasBody, receiveBody } from "../http/read-body.ts";
-import { MCP_PATH } from "../mcp/mcp-door.ts";
 import type { GatewayEnv } from "./guard.ts";
 
 /**
  * Lets a request run once its body is there, as far as there are places. Handlers find the body, and the request's
  * visit, in their context.
+ * @param isMcp whether the body is a message of MCP: see receiveBody. @default none is
  */
-export function admission(admissionOf: (c: Context<GatewayEnv>) => Admission) {
+export function admission(
+  admissionOf: (c: Context<GatewayEnv>) => Admission,
+  isMcp: (c: Context<GatewayEnv>) => boolean = () => false,
+) {
   return createMiddleware<GatewayEnv>(async (c, next) => {
     const { incoming, outgoing } = c.env;
     try {
       const visit = admissionOf(c).begin(outgoing, c.get("caller"));
       c.set("visit", visit);
-      if (hasBody(incoming)) c.set("body", await visit.receive(() => receiveBody(incoming, c.req.path === MCP_PATH)));
+      if (hasBody(incoming)) c.set("body", await visit.receive(() => receiveBody(incoming, isMcp(c))));
       visit.run();
     } catch (error) {
       throw asRefusal(error);
