@@ -1,4 +1,5 @@
 import type { AgentEvent, AgentUsage, ToolAgentChatOutput } from "@rockbot/contracts";
+import { withoutNulls } from "../sessions/without-nulls.ts";
 
 /** The parts that the completion and all of its chunks have in common. */
 export interface CompletionHead {
@@ -150,7 +151,3 @@ const detailsOf = (
   ...(reason === undefined ? {} : { reason }),
   isUntrusted,
 });
-
-/** Optional fields travel the bus as null. */
-export const withoutNulls = (event: AgentEvent): object =>
-  Object.fromEntries(Object.entries(event).filter(([, value]) => value !== null));

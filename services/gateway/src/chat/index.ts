@@ -1,7 +1,7 @@
 // To ask the agent by another way than HTTP: loads no server.
 
 export { SessionHub } from "../sessions/session-hub.ts";
+export { withoutNulls } from "../sessions/without-nulls.ts";
 export { AGAIN, AnswerText } from "./answer-text.ts";
-export { withoutNulls } from "./completion.ts";
 export { noAgent } from "./no-agent.ts";
 export { readOutput, type TurnOutput } from "./read-output.ts";

@@ -2,7 +2,6 @@ import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { type AgentEvent, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 import type { Context } from "hono";
-import { withoutNulls } from "../chat/completion.ts";
 import type { Authenticate } from "../door/authenticate.ts";
 import type { GatewayEnv } from "../door/guard.ts";
 import { recheck } from "../door/recheck.ts";
@@ -11,6 +10,7 @@ import { lastVersion } from "./last-version.ts";
 import { readAfter, sessionFault } from "./read-session.ts";
 import type { SessionHub } from "./session-hub.ts";
 import type { SessionListener } from "./session-listener.ts";
+import { withoutNulls } from "./without-nulls.ts";
 
 export interface SessionEventsOptions {
   readonly authenticate: Authenticate;
