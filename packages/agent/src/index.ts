@@ -1,10 +1,10 @@
 // To make an agent.
 
-export type { Agent } from "./agent/agent.ts";
 export type { AgentLimits } from "./agent/agent-limits.ts";
-export type { AgentHost, AgentParts, AgentPlugin, Aside, TurnScope } from "./agent/agent-plugin.ts";
 export { type AgentBuilder, type AgentOptions, createAgent } from "./agent/create-agent.ts";
 export type { NamedCall, TurnTool } from "./calls/turn-tools.ts";
+export type { AgentHost, AgentParts, AgentPlugin, Aside, TurnScope } from "./plugins/agent-plugin.ts";
+export type { Agent } from "./words/agent.ts";
 
 // Its subsystems.
 
@@ -24,16 +24,15 @@ export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memo
 
 // Its turns.
 
-export type { NewEvent } from "./turn/new-event.ts";
-export { type Spending, spendingBy } from "./turn/spending.ts";
-export { stepWords } from "./turn/step-words.ts";
-export type { HistoryTurn, LargeResult, TurnPlace, TurnRequest, TurnResult } from "./turn/turn.ts";
-export { costText } from "./turn/turn-budget.ts";
-export { usageMessage } from "./turn/usage-message.ts";
+export { type Spending, spendingBy } from "./budget/spending.ts";
+export { costText } from "./budget/turn-budget.ts";
+export { usageMessage } from "./budget/usage-message.ts";
+export { stepWords } from "./family/step-words.ts";
+export type { NewEvent } from "./words/new-event.ts";
+export type { HistoryTurn, LargeResult, TurnPlace, TurnRequest, TurnResult } from "./words/turn.ts";
 
 // Sessions of definitions.
 
-export type { AgentDefinition, DefinitionReader } from "./definitions/agent-definition.ts";
 export { definitionFaults, nameFault } from "./definitions/definition-faults.ts";
 export { definitionHash } from "./definitions/definition-hash.ts";
 export { type DefinitionStore, type KeptDefinition, MAX_SWITCHED } from "./definitions/definition-store.ts";
@@ -42,10 +41,11 @@ export { childSessionOf } from "./family/children.ts";
 export type { FamilySession, ToolCount } from "./family/family-session.ts";
 export { mayCallAgent } from "./family/may-call-agent.ts";
 export type { FinalReport } from "./session-tools/final-report.ts";
+export type { AgentDefinition, DefinitionReader } from "./words/agent-definition.ts";
 
 // What callers have made.
 
-export { changeRefusal, FROM_BEFORE, isBounded, keptGrant, NO_BOUNDS, recordTaint } from "./calls/grant.ts";
+export { changeRefusal, FROM_BEFORE, isBounded, keptGrant, NO_BOUNDS, recordTaint } from "./records/grant.ts";
 export {
   type ChangeOutcome,
   isRecordId,

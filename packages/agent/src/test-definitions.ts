@@ -1,6 +1,6 @@
 import type { Model, ModelRequest } from "@rockbot/llm";
-import type { AgentDefinition, DefinitionReader } from "./definitions/agent-definition.ts";
 import { scriptedModel, type TestStep } from "./test-model.ts";
+import type { AgentDefinition, DefinitionReader } from "./words/agent-definition.ts";
 
 /** A definition for tests: all tools, of the agent itself. */
 export const testDefinition = (name: string, more: Partial<AgentDefinition> = {}): AgentDefinition => ({

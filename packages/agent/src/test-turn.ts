@@ -1,6 +1,6 @@
 import { newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
-import type { TurnRequest } from "./turn/turn.ts";
+import type { TurnRequest } from "./words/turn.ts";
 
 type Run = (
   input: Readonly<Record<string, unknown>>,

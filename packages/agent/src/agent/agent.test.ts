@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { workingMemory } from "../plugins/working-memory.ts";
 import { called, modelError, said, scriptedModel, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnRequest, TurnResult } from "../turn/turn.ts";
+import type { TurnRequest, TurnResult } from "../words/turn.ts";
 import { type AgentOptions, createAgent } from "./create-agent.ts";
 
 /** Runs one turn of a new agent, over a bus of its own. */

@@ -5,7 +5,7 @@ import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { called, said, scriptedModel, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnRequest } from "../turn/turn.ts";
+import type { TurnRequest } from "../words/turn.ts";
 import { createAgent } from "./create-agent.ts";
 
 const clientTools = ["paint", "frame"].map((name) => ({

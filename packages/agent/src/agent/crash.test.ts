@@ -9,7 +9,7 @@ import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
 import { called, modelError, said, scriptedModel } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnResult } from "../turn/turn.ts";
+import type { TurnResult } from "../words/turn.ts";
 import { createAgent } from "./create-agent.ts";
 
 const redis = await sharedRedisUrl();

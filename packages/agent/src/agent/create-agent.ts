@@ -4,14 +4,14 @@ import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
-import type { DefinitionReader } from "../definitions/agent-definition.ts";
+import type { Spending } from "../budget/spending.ts";
+import type { AgentParts, AgentPlugin } from "../plugins/agent-plugin.ts";
 import { workingMemory } from "../plugins/working-memory.ts";
 import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
-import type { Spending } from "../turn/spending.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../words/agent.ts";
+import type { DefinitionReader } from "../words/agent-definition.ts";
 import { type AgentLimits, limitsOf } from "./agent-limits.ts";
-import type { AgentParts, AgentPlugin } from "./agent-plugin.ts";
 import { RunningAgent } from "./running-agent.ts";
 
 /** The parts and bounds of an agent. */

@@ -14,9 +14,12 @@ import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
+import type { Spending } from "../budget/spending.ts";
+import { TurnBudget } from "../budget/turn-budget.ts";
+import { usageMessage } from "../budget/usage-message.ts";
 import { CallRunner } from "../calls/call-runner.ts";
 import { InnerCalls } from "../calls/inner-calls.ts";
-import type { AgentDefinition, DefinitionReader } from "../definitions/agent-definition.ts";
+import { UntrustedMark } from "../calls/untrusted-mark.ts";
 import { SessionDefinitions } from "../definitions/session-definitions.ts";
 import { Children } from "../family/children.ts";
 import { FamilyRecords } from "../family/family-records.ts";
@@ -26,25 +29,22 @@ import {
   type RunningSession,
   runningTurns,
 } from "../family/family-session.ts";
+import type { AgentParts, TurnScope } from "../plugins/agent-plugin.ts";
 import { fence } from "../prompt/fence.ts";
-import { openConversation } from "../prompt/open-conversation.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
+import { TurnEvents } from "../store/turn-events.ts";
+import { TurnLostError } from "../store/turn-lost-error.ts";
 import { type EventPage, type SessionListing, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
 import { ownWords } from "../turn/notes.ts";
+import { openConversation } from "../turn/open-conversation.ts";
 import { KeptSteps, type OwnSteps } from "../turn/own-steps.ts";
 import { recordTurn } from "../turn/record-turn.ts";
-import type { Spending } from "../turn/spending.ts";
-import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../turn/turn.ts";
-import { TurnBudget } from "../turn/turn-budget.ts";
-import { TurnEvents } from "../turn/turn-events.ts";
-import { TurnLostError } from "../turn/turn-lost-error.ts";
+import { type ReadTools, type Role, TurnRoles } from "../turn/turn-roles.ts";
 import { TurnRun } from "../turn/turn-run.ts";
-import { UntrustedMark } from "../turn/untrusted-mark.ts";
-import { usageMessage } from "../turn/usage-message.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../words/agent.ts";
+import type { AgentDefinition, DefinitionReader } from "../words/agent-definition.ts";
+import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../words/turn.ts";
 import type { AgentLimits } from "./agent-limits.ts";
-import type { AgentParts, TurnScope } from "./agent-plugin.ts";
-import { type ReadTools, type Role, TurnRoles } from "./turn-roles.ts";
 
 export interface RunningAgentOptions {
   readonly name: string;

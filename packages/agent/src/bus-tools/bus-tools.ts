@@ -7,9 +7,9 @@ import { createToolCaller, MAX_TIMEOUT_MS, type ToolCaller } from "@rockbot/tool
 import { readArguments } from "../calls/repair-arguments.ts";
 import { storedError, storedResponse } from "../calls/stored-result.ts";
 import { TurnTools } from "../calls/turn-tools.ts";
+import { UntrustedMark } from "../calls/untrusted-mark.ts";
 import { fence } from "../prompt/fence.ts";
 import { UNTRUSTED_RULE } from "../prompt/system-text.ts";
-import { UntrustedMark } from "../turn/untrusted-mark.ts";
 import { type AiSdkTools, aiSdkTools } from "./ai-sdk-tools.ts";
 import {
   type AnthropicTool,

@@ -11,8 +11,8 @@ import {
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ProgressUpdate } from "@rockbot/tools";
+import type { TurnEvents } from "../store/turn-events.ts";
 import type { StoredResult } from "../store/turn-store.ts";
-import type { TurnEvents } from "../turn/turn-events.ts";
 import { storedError, storedResponse } from "./stored-result.ts";
 import { CHILD_SOURCE, type ParentCall, type TurnCall, type TurnTools } from "./turn-tools.ts";
 

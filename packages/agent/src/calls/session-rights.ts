@@ -1,7 +1,7 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { findGlob, type PolicyHolder } from "@rockbot/policy";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import { type Bound, grantOf, readGrant } from "./grant.ts";
+import { type Bound, grantOf, readGrant } from "../records/grant.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 
 export interface SessionRightsOptions {
   readonly definition: Pick<AgentDefinition, "name" | "tools" | "maker" | "grant"> | undefined;

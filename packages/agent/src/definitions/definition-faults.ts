@@ -1,5 +1,5 @@
 import { childToolOf, isTaken } from "../family/child-names.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 
 /**
  * What the fields of a definition may hold. The schema of the tools that write definitions says the same of its

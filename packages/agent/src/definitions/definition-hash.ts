@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
-import { hashedGrant } from "../calls/grant.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import { hashedGrant } from "../records/grant.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 
 /** The hash of all that decides what a session of the definition does. An approval is of one such hash. */
 export function definitionHash(definition: Omit<AgentDefinition, "hash">): string {

@@ -1,5 +1,5 @@
 import type { KeptRecord, RecordStore } from "../records/record-store.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 
 /** A definition as it is kept. */
 export interface KeptDefinition extends Omit<AgentDefinition, "id">, KeptRecord {}

@@ -1,7 +1,7 @@
 import { isRecord } from "@rockbot/base";
 import type { TurnTool } from "../calls/turn-tools.ts";
 import { canBeCalled, childToolOf } from "../family/child-names.ts";
-import type { AgentDefinition } from "./agent-definition.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 
 /** Values that a schema has at most. */
 const MAX_VALUES = 100;

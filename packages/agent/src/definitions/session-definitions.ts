@@ -4,8 +4,8 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { isChildSession } from "../family/children.ts";
 import { mayCallAgent } from "../family/may-call-agent.ts";
 import type { StoredAnswer } from "../store/turn-store.ts";
-import type { TurnPlace, TurnRequest } from "../turn/turn.ts";
-import type { AgentDefinition, DefinitionReader } from "./agent-definition.ts";
+import type { AgentDefinition, DefinitionReader } from "../words/agent-definition.ts";
+import type { TurnPlace, TurnRequest } from "../words/turn.ts";
 
 export interface SessionDefinitionsOptions {
   readonly definitions: DefinitionReader | undefined;

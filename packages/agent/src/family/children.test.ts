@@ -5,12 +5,12 @@ import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { type AgentOptions, createAgent } from "../agent/create-agent.ts";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { serviceSearch } from "../plugins/service-search.ts";
 import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
 import { called, said, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnRequest, TurnResult } from "../turn/turn.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { TurnRequest, TurnResult } from "../words/turn.ts";
 
 interface Scene extends Partial<AgentOptions> {
   readonly all: readonly AgentDefinition[];

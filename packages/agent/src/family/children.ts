@@ -1,16 +1,16 @@
 import { saidBy, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolContext, type ToolResult } from "@rockbot/tools";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { TurnBudget } from "../budget/turn-budget.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
-import { stepWords } from "../turn/step-words.ts";
-import type { TurnRequest, TurnResult } from "../turn/turn.ts";
-import type { TurnBudget } from "../turn/turn-budget.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { TurnRequest, TurnResult } from "../words/turn.ts";
 import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
 import { canBeCalled, childToolOf } from "./child-names.ts";
 import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
 import type { FamilySession, RunningSession } from "./family-session.ts";
 import { mayCallAgent } from "./may-call-agent.ts";
+import { stepWords } from "./step-words.ts";
 
 export interface ChildrenOptions {
   readonly request: TurnRequest;

@@ -10,7 +10,7 @@ import { definitionsOf, modelOfAgents, testDefinition } from "../test-definition
 import { called } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnResult } from "../turn/turn.ts";
+import type { TurnResult } from "../words/turn.ts";
 import type { FamilySession } from "./family-session.ts";
 
 const redis = await sharedRedisUrl();

@@ -1,5 +1,5 @@
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
-import type { BudgetShare } from "../turn/turn-budget.ts";
+import type { BudgetShare } from "../budget/turn-budget.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 import type { RunningSession } from "./family-session.ts";
 
 /**

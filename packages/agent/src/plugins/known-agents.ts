@@ -1,7 +1,7 @@
 import { unlessAborted } from "@rockbot/base";
 import { definedBy, ToolError, tools } from "@rockbot/contracts";
 import type { ServiceEntry } from "@rockbot/search";
-import type { AgentHost } from "../agent/agent-plugin.ts";
+import type { AgentHost } from "./agent-plugin.ts";
 
 interface Known {
   entries: readonly ServiceEntry[];

@@ -1,5 +1,5 @@
 import { type OfferedMcpTools, offerMcpTools } from "@rockbot/mcp/for-agents";
-import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
+import type { AgentHost, AgentPlugin } from "./agent-plugin.ts";
 
 /** The MCP servers that an agent's callers may see, once `mcpToolProxy` has started for it. */
 const offeredTo = new WeakMap<object, OfferedMcpTools>();

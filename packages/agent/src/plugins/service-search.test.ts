@@ -7,10 +7,10 @@ import { Summaries } from "@rockbot/search";
 import { AdvisedTools, createToolCaller, innerCallId, serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 import { type ServiceSearchPluginOptions, serviceSearch } from "./service-search.ts";
 import { wisps } from "./wisps.ts";
 

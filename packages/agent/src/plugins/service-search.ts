@@ -12,10 +12,10 @@ import {
   toolsModeTools,
   usableEntries,
 } from "@rockbot/search";
-import type { AgentHost, AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { CHILD_SOURCE, type TurnTool } from "../calls/turn-tools.ts";
 import type { SkillReader } from "../skills/skill-reader.ts";
+import type { AgentHost, AgentPlugin, TurnScope } from "./agent-plugin.ts";
 import { KnownAgents } from "./known-agents.ts";
 import { mcpServersOf } from "./mcp-tool-proxy.ts";
 

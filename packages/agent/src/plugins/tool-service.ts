@@ -1,7 +1,7 @@
 import { pause } from "@rockbot/base";
 import type { Bus, Logger } from "@rockbot/bus";
 import { serveTools, type ToolSet } from "@rockbot/tools";
-import type { AgentHost, AgentPlugin } from "../agent/agent-plugin.ts";
+import type { AgentHost, AgentPlugin } from "./agent-plugin.ts";
 
 /** A service for the agent's own bus: its tools, or the function that starts it. */
 export type OwnService =

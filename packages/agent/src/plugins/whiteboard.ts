@@ -1,5 +1,5 @@
 import { type WorkingMemory, whiteboardTools } from "@rockbot/memory";
-import type { AgentPlugin } from "../agent/agent-plugin.ts";
+import type { AgentPlugin } from "./agent-plugin.ts";
 
 /**
  * The whiteboard of each family of sessions: three tools for entries that all of them read and write.

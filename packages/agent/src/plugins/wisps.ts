@@ -2,7 +2,6 @@ import { tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
-import type { AgentPlugin, TurnScope } from "../agent/agent-plugin.ts";
 import type { RecordStore } from "../records/record-store.ts";
 import type { WispParts } from "../wisps/run-wisps.ts";
 import { isWispTool, type KeptWisp } from "../wisps/saved/kept-wisp.ts";
@@ -11,6 +10,7 @@ import { savedWispTools } from "../wisps/saved/saved-wisp-tools.ts";
 import { SavedWisps } from "../wisps/saved/saved-wisps.ts";
 import { spawnWispsTool } from "../wisps/spawn-wisps.ts";
 import { wispsGuide } from "../wisps/wisps-guide.ts";
+import type { AgentPlugin, TurnScope } from "./agent-plugin.ts";
 
 /** The memory, the bound and the model of wisps. */
 export interface WispsOptions {

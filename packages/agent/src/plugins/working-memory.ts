@@ -1,5 +1,5 @@
 import { memoryGuide, memoryTools, type SizeBounds, sizeBounds, sizeLayer, type WorkingMemory } from "@rockbot/memory";
-import type { AgentPlugin } from "../agent/agent-plugin.ts";
+import type { AgentPlugin } from "./agent-plugin.ts";
 
 /** The bounds of single tools' results. */
 export interface WorkingMemoryOptions {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { changeRefusal, FROM_BEFORE, keptGrant } from "../calls/grant.ts";
+import { changeRefusal, FROM_BEFORE, keptGrant } from "./grant.ts";
 import type { KeptRecord, RecordStore } from "./record-store.ts";
 import { tooLarge } from "./too-large.ts";
 import { withStore } from "./with-store.ts";

@@ -1,6 +1,6 @@
 import { nearestName, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
 
 export interface HandOffToolOptions {
   /** Those of the definition's destinations that there are. */

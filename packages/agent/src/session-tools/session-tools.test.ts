@@ -4,11 +4,11 @@ import type { Model, ModelRequest } from "@rockbot/llm";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
 import { called, said, scriptedModel, type TestStep } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnRequest } from "../turn/turn.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { TurnRequest } from "../words/turn.ts";
 
 interface Scene {
   /** Is not there any more once the turn runs. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
-import { hashedGrant } from "../calls/grant.ts";
+import { hashedGrant } from "../records/grant.ts";
 import type { KeptSkill } from "./kept-skill.ts";
 
 /** The hash of all that a model reads of a skill. An approval is of one such hash. */

@@ -5,8 +5,8 @@ import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ModelUsage } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { FamilySession } from "../family/family-session.ts";
-import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
-import { TurnLostError } from "../turn/turn-lost-error.ts";
+import type { HistoryTurn, TurnResult } from "../words/turn.ts";
+import { TurnLostError } from "./turn-lost-error.ts";
 import type {
   SessionKey,
   StoredAnswer,

@@ -1,9 +1,9 @@
 import { OldestFirstMap } from "@rockbot/base";
 import type { AgentEvent } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
-import type { NewEvent } from "../turn/new-event.ts";
 import { ownWords } from "../turn/notes.ts";
-import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
+import type { NewEvent } from "../words/new-event.ts";
+import type { HistoryTurn, TurnResult } from "../words/turn.ts";
 import type { KeptSession, SessionShelf } from "./session-shelf.ts";
 import { SizedList, sizeOf } from "./sized-list.ts";
 import {

@@ -1,4 +1,4 @@
-import type { HistoryTurn } from "../turn/turn.ts";
+import type { HistoryTurn } from "../words/turn.ts";
 import type { SessionKey } from "./turn-store.ts";
 
 /** The part of a session that outlives its process. */

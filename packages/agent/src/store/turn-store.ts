@@ -1,9 +1,9 @@
 import type { AgentEvent, ToolOutput } from "@rockbot/contracts";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "@rockbot/llm";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { FamilySession } from "../family/family-session.ts";
-import type { NewEvent } from "../turn/new-event.ts";
-import type { HistoryTurn, TurnResult } from "../turn/turn.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { NewEvent } from "../words/new-event.ts";
+import type { HistoryTurn, TurnResult } from "../words/turn.ts";
 
 /**
  * Remembers sessions and their turns. It keeps a bounded number of bytes of each caller: what expires first of its

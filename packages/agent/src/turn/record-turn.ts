@@ -1,5 +1,5 @@
 import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
-import type { TurnRequest, TurnResult } from "./turn.ts";
+import type { TurnRequest, TurnResult } from "../words/turn.ts";
 
 /**
  * A span around one run of a turn, for what it asks and calls. A run that another process goes on with is `left`.

@@ -4,12 +4,12 @@ import { createWorkingMemory } from "@rockbot/memory";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { serveTools, type Tool } from "@rockbot/tools";
 import { createAgent } from "../agent/create-agent.ts";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import { wisps } from "../plugins/wisps.ts";
 import { definitionsOf } from "../test-definitions.ts";
 import { called, said, scriptedModel, type TestStep } from "../test-model.ts";
 import { testRequest } from "../test-turn.ts";
-import type { TurnRequest } from "../turn/turn.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { TurnRequest } from "../words/turn.ts";
 
 export interface WispScene {
   readonly tools?: readonly Tool[];

@@ -11,7 +11,7 @@ import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnResult } from "../turn/turn.ts";
+import type { TurnResult } from "../words/turn.ts";
 import { wisp } from "./test-wisps.ts";
 
 const redis = await sharedRedisUrl();

@@ -11,8 +11,8 @@ import {
   type RedisUrl,
   type Share,
 } from "@rockbot/records/redis";
-import type { NewEvent } from "../../turn/new-event.ts";
-import type { HistoryTurn, TurnResult } from "../../turn/turn.ts";
+import type { NewEvent } from "../../words/new-event.ts";
+import type { HistoryTurn, TurnResult } from "../../words/turn.ts";
 import {
   EVENTS_KEPT_MS,
   type EventPage,

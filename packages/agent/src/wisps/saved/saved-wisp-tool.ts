@@ -8,10 +8,10 @@ import {
 } from "@rockbot/contracts";
 import { type PolicyHolder, schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { recordTaint } from "../../calls/grant.ts";
 import type { InnerCalls } from "../../calls/inner-calls.ts";
 import { SessionRights } from "../../calls/session-rights.ts";
 import { trustIn } from "../../calls/stored-result.ts";
+import { recordTaint } from "../../records/grant.ts";
 import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
 import { runWisps, type WispParts } from "../run-wisps.ts";
 import type { WispContext } from "../step-run.ts";

@@ -9,9 +9,9 @@ import {
 } from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
-import { changeRefusal } from "../../calls/grant.ts";
 import { trustIn } from "../../calls/stored-result.ts";
 import { formFault } from "../../definitions/definition-faults.ts";
+import { changeRefusal } from "../../records/grant.ts";
 import { saveNamed } from "../../records/save-named.ts";
 import { withStore } from "../../records/with-store.ts";
 import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { canonicalJson } from "@rockbot/contracts";
-import { hashedGrant } from "../../calls/grant.ts";
+import { hashedGrant } from "../../records/grant.ts";
 import type { KeptWisp } from "./kept-wisp.ts";
 
 /** The hash of all that decides what a saved wisp does. An approval is of one such hash. */

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
+import { SessionRights } from "../calls/session-rights.ts";
 import { testDefinition } from "../test-definitions.ts";
 import { keptGrant } from "./grant.ts";
-import { SessionRights } from "./session-rights.ts";
 
 const effect = { name: "effect", isDangerous: false, isLocal: false };
 

@@ -1,8 +1,8 @@
 import { isWithinPair } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import type { AgentEvent } from "@rockbot/contracts";
-import type { SessionKey, TurnStore } from "../store/turn-store.ts";
-import type { NewEvent } from "./new-event.ts";
+import type { NewEvent } from "../words/new-event.ts";
+import type { SessionKey, TurnStore } from "./turn-store.ts";
 
 export interface TurnEventsOptions {
   readonly store: TurnStore;

@@ -6,7 +6,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import type { NamedCall, TurnTool } from "../calls/turn-tools.ts";
-import type { Agent } from "./agent.ts";
+import type { Agent } from "../words/agent.ts";
 
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
 export interface AgentPlugin {

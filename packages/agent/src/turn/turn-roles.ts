@@ -3,23 +3,23 @@ import { tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller } from "@rockbot/tools";
-import { recordTaint } from "../calls/grant.ts";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
+import type { UntrustedMark } from "../calls/untrusted-mark.ts";
 import { withRobotIds } from "../definitions/robot-ids.ts";
 import type { Children } from "../family/children.ts";
 import { mayCallAgent } from "../family/may-call-agent.ts";
+import type { AgentParts, TurnScope } from "../plugins/agent-plugin.ts";
 import { fence } from "../prompt/fence.ts";
 import { systemText } from "../prompt/system-text.ts";
+import { recordTaint } from "../records/grant.ts";
 import { batchTool } from "../session-tools/batch.ts";
 import { finalReportTool } from "../session-tools/final-report.ts";
 import { handOffTool } from "../session-tools/hand-off.ts";
 import { taskStatusTool } from "../session-tools/task-status.ts";
-import type { TurnRequest } from "../turn/turn.ts";
-import type { UntrustedMark } from "../turn/untrusted-mark.ts";
-import type { AgentParts, TurnScope } from "./agent-plugin.ts";
+import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { TurnRequest } from "../words/turn.ts";
 
 /** What a turn answers as: the plain agent, or a definition. */
 export interface Role {

@@ -1,8 +1,8 @@
 import { LightAbort, onAbort } from "@rockbot/base";
 import type { AnswerForm, Model, ModelAnswer, ModelRequest, ModelTool } from "@rockbot/llm";
 import { pricedUsage } from "@rockbot/llm/priced-usage";
-import type { Conversation } from "../prompt/conversation.ts";
-import { textForm } from "../prompt/text-form.ts";
+import type { Conversation } from "./conversation.ts";
+import { textForm } from "./text-form.ts";
 
 export interface AskModelOptions {
   readonly model: Model;

@@ -1,9 +1,9 @@
 import type { ChatMessage } from "@rockbot/contracts";
 import type { ModelMessage } from "@rockbot/llm";
-import type { OwnStep, OwnSteps } from "../turn/own-steps.ts";
-import type { HistoryTurn } from "../turn/turn.ts";
-import { answerMessage, Conversation } from "./conversation.ts";
-import { resultText } from "./result-text.ts";
+import { answerMessage, Conversation } from "../prompt/conversation.ts";
+import { resultText } from "../prompt/result-text.ts";
+import type { HistoryTurn } from "../words/turn.ts";
+import type { OwnStep, OwnSteps } from "./own-steps.ts";
 
 export interface OpenConversationOptions {
   readonly system: string;

@@ -1,10 +1,10 @@
 import type { AgentEvent, ChatMessage, ToolOutput, TurnFinish } from "@rockbot/contracts";
 import type { AnswerForm, Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions, ToolContext } from "@rockbot/tools";
-import type { AgentDefinition } from "../definitions/agent-definition.ts";
 import type { FamilyPlace } from "../family/family-place.ts";
 import type { FamilySession } from "../family/family-session.ts";
 import type { FinalReport } from "../session-tools/final-report.ts";
+import type { AgentDefinition } from "./agent-definition.ts";
 
 /** Which turn it is: the same caller, session and turn id are the same turn. */
 export interface TurnPlace {
