@@ -29,7 +29,8 @@ export { costText } from "./budget/turn-budget.ts";
 export { usageMessage } from "./budget/usage-message.ts";
 export { stepWords } from "./family/step-words.ts";
 export type { NewEvent } from "./words/new-event.ts";
-export type { HistoryTurn, LargeResult, TurnPlace, TurnRequest, TurnResult } from "./words/turn.ts";
+export type { HistoryTurn } from "./words/session.ts";
+export type { LargeResult, TurnPlace, TurnRequest, TurnResult } from "./words/turn.ts";
 
 // Sessions of definitions.
 
@@ -38,10 +39,10 @@ export { definitionHash } from "./definitions/definition-hash.ts";
 export { type DefinitionStore, type KeptDefinition, MAX_SWITCHED } from "./definitions/definition-store.ts";
 export { childToolOf } from "./family/child-names.ts";
 export { childSessionOf } from "./family/children.ts";
-export type { FamilySession, ToolCount } from "./family/family-session.ts";
 export { mayCallAgent } from "./family/may-call-agent.ts";
-export type { FinalReport } from "./session-tools/final-report.ts";
 export type { AgentDefinition, DefinitionReader } from "./words/agent-definition.ts";
+export type { FamilySession, ToolCount } from "./words/family-session.ts";
+export type { FinalReport } from "./words/final-report.ts";
 
 // What callers have made.
 
@@ -72,8 +73,6 @@ export { wispHash } from "./wisps/saved/wisp-hash.ts";
 export { createMemoryTurnStore, type MemoryTurnStoreOptions } from "./store/memory-turn-store.ts";
 export type { KeptSession, SessionShelf } from "./store/session-shelf.ts";
 export type {
-  EventPage,
-  SessionKey,
   StoredAnswer,
   StoredResult,
   TakenTurn,
@@ -83,6 +82,7 @@ export type {
   TurnRecord,
   TurnStore,
 } from "./store/turn-store.ts";
+export type { EventPage, SessionKey } from "./words/session.ts";
 
 // Tools of a bus for a loop that you bring.
 

@@ -14,7 +14,7 @@ export interface ModelText {
  * words around a conversation.
  */
 const ERRORS: ReadonlySet<string> = new Set(["ToolError", "timeoutError"]);
-const PROMPTS = /^packages\/agent\/src\/(prompt|turn\/notes|session-tools)/;
+const PROMPTS = /^packages\/agent\/src\/(prompt\/(?!ask-model)|turn\/notes|session-tools|store\/interrupted)/;
 
 /** What a program has and a model has not. The gateway's clients and the command line are programs. */
 const NO_MODELS = /Idempotency-Key|toolCallId|must NOT |\bajv\b/;

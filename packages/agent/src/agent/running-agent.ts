@@ -22,19 +22,15 @@ import { InnerCalls } from "../calls/inner-calls.ts";
 import { UntrustedMark } from "../calls/untrusted-mark.ts";
 import { SessionDefinitions } from "../definitions/session-definitions.ts";
 import { Children } from "../family/children.ts";
+import type { FamilyTurnRequest } from "../family/family-place.ts";
 import { FamilyRecords } from "../family/family-records.ts";
-import {
-  type FamilySession,
-  type FamilySessionFacts,
-  type RunningSession,
-  runningTurns,
-} from "../family/family-session.ts";
+import { type FamilySessionFacts, type RunningSession, runningTurns } from "../family/running-session.ts";
 import type { AgentParts, TurnScope } from "../plugins/agent-plugin.ts";
 import { fence } from "../prompt/fence.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import { TurnEvents } from "../store/turn-events.ts";
 import { TurnLostError } from "../store/turn-lost-error.ts";
-import { type EventPage, type SessionListing, TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
+import { TAKE_UP_LEASES, type TurnStore } from "../store/turn-store.ts";
 import { ownWords } from "../turn/notes.ts";
 import { openConversation } from "../turn/open-conversation.ts";
 import { KeptSteps, type OwnSteps } from "../turn/own-steps.ts";
@@ -43,7 +39,9 @@ import { type ReadTools, type Role, TurnRoles } from "../turn/turn-roles.ts";
 import { TurnRun } from "../turn/turn-run.ts";
 import type { Agent } from "../words/agent.ts";
 import type { AgentDefinition, DefinitionReader } from "../words/agent-definition.ts";
-import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "../words/turn.ts";
+import type { FamilySession } from "../words/family-session.ts";
+import type { EventPage, HistoryTurn, SessionListing } from "../words/session.ts";
+import type { TurnPlace, TurnRequest, TurnResult } from "../words/turn.ts";
 import type { AgentLimits } from "./agent-limits.ts";
 
 export interface RunningAgentOptions {
@@ -109,7 +107,7 @@ export class RunningAgent implements Agent {
     });
   }
 
-  runTurn(request: TurnRequest): Promise<TurnResult> {
+  runTurn(request: FamilyTurnRequest): Promise<TurnResult> {
     const key = JSON.stringify([request.caller, request.sessionId, request.turnId]);
     const known = this.#turns.get(key);
     if (known !== undefined) return known;
@@ -169,7 +167,7 @@ export class RunningAgent implements Agent {
     await this.#options.resources[Symbol.asyncDispose]();
   }
 
-  async #runTurn(request: TurnRequest): Promise<TurnResult> {
+  async #runTurn(request: FamilyTurnRequest): Promise<TurnResult> {
     checkRequest(request);
     const { store, limits, log } = this.#options;
     const { caller, sessionId, turnId, hasReadUntrusted = false, deadline, withoutPlace } = request;
@@ -218,7 +216,7 @@ export class RunningAgent implements Agent {
   }
 
   // Long because: it makes the parts of a turn one by one, each with those before it
-  async #run(asked: TurnRequest, held: HeldTurn): Promise<TurnResult> {
+  async #run(asked: FamilyTurnRequest, held: HeldTurn): Promise<TurnResult> {
     const { caller, sessionId, turnId, hasReadUntrusted = false } = asked;
     const { store, log, policy, spending } = this.#options;
     let heard: RunningSession | undefined;
@@ -317,7 +315,7 @@ export class RunningAgent implements Agent {
   }
 
   /** Gives the session to the next turn. */
-  async #end(request: TurnRequest, held: HeldTurn, events: TurnEvents, result: TurnResult): Promise<void> {
+  async #end(request: FamilyTurnRequest, held: HeldTurn, events: TurnEvents, result: TurnResult): Promise<void> {
     const usage = usageMessage(result.usage);
     // The store has it before the end, and so before the next turn of the session can say anything.
     const { told } = await events.end({
@@ -363,7 +361,7 @@ export class RunningAgent implements Agent {
 
   /** The turn among those of its family, which writes down what it does until it is disposed of. */
   async #placeIn(
-    { caller, sessionId, turnId, rootSessionId = sessionId, family }: TurnRequest,
+    { caller, sessionId, turnId, rootSessionId = sessionId, family }: FamilyTurnRequest,
     held: HeldTurn,
     facts: Pick<FamilySessionFacts, "agent" | "usage">,
   ): Promise<{ readonly session: RunningSession } & Disposable> {
@@ -422,7 +420,11 @@ export class RunningAgent implements Agent {
     return new Map(await Promise.all(read));
   }
 
-  #budgetOf({ family, deadline }: TurnRequest, held: HeldTurn, definition: AgentDefinition | undefined): TurnBudget {
+  #budgetOf(
+    { family, deadline }: FamilyTurnRequest,
+    held: HeldTurn,
+    definition: AgentDefinition | undefined,
+  ): TurnBudget {
     const { limits, model } = this.#options;
     const {
       maxTokens = limits.maxTokens,
@@ -543,7 +545,7 @@ const notTaken = ({ message }: ToolError, { isSet }: UntrustedMark): TurnResult 
  * it itself.
  */
 function historyOf(
-  { message: said, images = [], hasReadUntrusted = false, origin: by = "user", family }: TurnRequest,
+  { message: said, images = [], hasReadUntrusted = false, origin: by = "user", family }: FamilyTurnRequest,
   startedAt: number,
   { text, finish, hasReadUntrusted: isUntrusted }: TurnResult,
 ): HistoryTurn[] {

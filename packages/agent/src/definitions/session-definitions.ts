@@ -2,10 +2,11 @@ import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { isChildSession } from "../family/children.ts";
+import type { FamilyTurnRequest } from "../family/family-place.ts";
 import { mayCallAgent } from "../family/may-call-agent.ts";
 import type { StoredAnswer } from "../store/turn-store.ts";
 import type { AgentDefinition, DefinitionReader } from "../words/agent-definition.ts";
-import type { TurnPlace, TurnRequest } from "../words/turn.ts";
+import type { TurnPlace } from "../words/turn.ts";
 
 export interface SessionDefinitionsOptions {
   readonly definitions: DefinitionReader | undefined;
@@ -38,7 +39,7 @@ export class SessionDefinitions {
    * @throws {ToolError} if the message cannot be taken
    */
   async of(
-    { caller, sessionId, definition, family, origin }: TurnRequest,
+    { caller, sessionId, definition, family, origin }: FamilyTurnRequest,
     begun: StoredAnswer | undefined,
   ): Promise<TurnDefinitions> {
     const definitions = this.#definitions;

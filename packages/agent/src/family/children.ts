@@ -4,16 +4,17 @@ import { defineTool, type Tool, type ToolContext, type ToolResult } from "@rockb
 import type { TurnBudget } from "../budget/turn-budget.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { FamilySession } from "../words/family-session.ts";
 import type { TurnRequest, TurnResult } from "../words/turn.ts";
 import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
 import { canBeCalled, childToolOf } from "./child-names.ts";
-import { type FamilyPlace, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
-import type { FamilySession, RunningSession } from "./family-session.ts";
+import { type FamilyPlace, type FamilyTurnRequest, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
 import { mayCallAgent } from "./may-call-agent.ts";
+import type { RunningSession } from "./running-session.ts";
 import { stepWords } from "./step-words.ts";
 
 export interface ChildrenOptions {
-  readonly request: TurnRequest;
+  readonly request: FamilyTurnRequest;
   readonly held: HeldTurn;
   readonly budget: TurnBudget;
   /** The turn itself. */
@@ -23,7 +24,7 @@ export interface ChildrenOptions {
   readonly visible: readonly AgentDefinition[];
   /** One of these as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
   readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
-  readonly runTurn: (request: TurnRequest) => Promise<TurnResult>;
+  readonly runTurn: (request: FamilyTurnRequest) => Promise<TurnResult>;
 }
 
 type ChildContext = ToolContext & Pick<TurnRequest, "signal"> & { readonly toolCallId: string };

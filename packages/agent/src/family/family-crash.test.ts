@@ -10,8 +10,8 @@ import { definitionsOf, modelOfAgents, testDefinition } from "../test-definition
 import { called } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";
 import { testRequest, testTool } from "../test-turn.ts";
+import type { FamilySession } from "../words/family-session.ts";
 import type { TurnResult } from "../words/turn.ts";
-import type { FamilySession } from "./family-session.ts";
 
 const redis = await sharedRedisUrl();
 const report = (content: string) => called(["agent__final_report", { status: "success", format: "text", content }]);

@@ -1,6 +1,7 @@
 import type { BudgetShare } from "../budget/turn-budget.ts";
 import type { AgentDefinition } from "../words/agent-definition.ts";
-import type { RunningSession } from "./family-session.ts";
+import type { TurnRequest } from "../words/turn.ts";
+import type { RunningSession } from "./running-session.ts";
 
 /**
  * The place of a session among those that calls of one root session have led to. It is of this process: a root's turn
@@ -19,6 +20,12 @@ export interface FamilyPlace {
   readonly parent: RunningSession;
   /** Of the whole family, in this run of its root's turn. */
   readonly count: { sessions: number };
+}
+
+/** A turn as this process asks itself for it. */
+export interface FamilyTurnRequest extends TurnRequest {
+  /** Of a session that another one in this process has called. */
+  readonly family?: FamilyPlace | undefined;
 }
 
 /** How deep agents may call agents. */

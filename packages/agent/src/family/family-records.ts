@@ -1,6 +1,7 @@
 import type { Logger } from "@rockbot/bus";
 import { runsNamespace, type WorkingMemory } from "@rockbot/memory";
-import { type FamilySession, type FamilySessionFacts, RunningSession } from "./family-session.ts";
+import type { FamilySession } from "../words/family-session.ts";
+import { type FamilySessionFacts, RunningSession } from "./running-session.ts";
 
 /** Whose family it is. */
 export interface FamilyKey {

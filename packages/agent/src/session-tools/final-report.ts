@@ -10,15 +10,7 @@ import {
 } from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool } from "@rockbot/tools";
-
-/** The result of a task, as the agent that had it hands it over. */
-export interface FinalReport {
-  readonly status: ToolAgentFinalReportInput["status"];
-  readonly format: ToolAgentFinalReportInput["format"];
-  /** As text: JSON of the format `json`. */
-  readonly content: string;
-  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
-}
+import type { FinalReport } from "../words/final-report.ts";
 
 /**
  * `agent__final_report`: checks the report. The turn ends with it, as `reportOf` reads it again from the call.

@@ -1,7 +1,7 @@
 import { newId } from "@rockbot/contracts";
 import { describe, expect, test, vi } from "vitest";
-import type { HistoryTurn } from "../words/turn.ts";
-import type { SessionKey, StoredAnswer, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
+import type { HistoryTurn, SessionKey } from "../words/session.ts";
+import type { StoredAnswer, TurnClaim, TurnLease, TurnRecord, TurnStore } from "./turn-store.ts";
 
 /** A store, and a second one that sees the same records if the store is shared. */
 export interface StorePair extends AsyncDisposable {

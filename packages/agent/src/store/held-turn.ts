@@ -4,11 +4,11 @@ import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ModelUsage } from "@rockbot/llm";
 import { StoreUnavailableError } from "@rockbot/records";
-import type { FamilySession } from "../family/family-session.ts";
-import type { HistoryTurn, TurnResult } from "../words/turn.ts";
+import type { FamilySession } from "../words/family-session.ts";
+import type { HistoryTurn, SessionKey } from "../words/session.ts";
+import type { TurnResult } from "../words/turn.ts";
 import { TurnLostError } from "./turn-lost-error.ts";
 import type {
-  SessionKey,
   StoredAnswer,
   StoredResult,
   TakenTurn,

@@ -1,14 +1,14 @@
 import { OldestFirstMap } from "@rockbot/base";
 import type { AgentEvent } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
-import { ownWords } from "../turn/notes.ts";
 import type { NewEvent } from "../words/new-event.ts";
-import type { HistoryTurn, TurnResult } from "../words/turn.ts";
+import type { EventPage, HistoryTurn, SessionKey, SessionListing } from "../words/session.ts";
+import type { TurnResult } from "../words/turn.ts";
+import { INTERRUPTED } from "./interrupted.ts";
 import type { KeptSession, SessionShelf } from "./session-shelf.ts";
 import { SizedList, sizeOf } from "./sized-list.ts";
 import {
   EVENTS_KEPT_MS,
-  type EventPage,
   listingOf,
   MAX_EVENTS,
   MAX_HISTORY,
@@ -16,8 +16,6 @@ import {
   newestOf,
   RECORD_KEPT_MS,
   SESSION_KEPT_MS,
-  type SessionKey,
-  type SessionListing,
   type StoredAnswer,
   type StoredResult,
   TAKE_UP_LEASES,
@@ -389,9 +387,7 @@ function newTurn(record: TurnRecord, message: string | undefined, now: number): 
     ...(record.hasReadUntrusted ? { isUntrusted: true } : {}),
   } as const;
   const interrupted =
-    message === undefined
-      ? []
-      : [asked, { role: "assistant", content: ownWords.interrupted, at: record.startedAt } as const];
+    message === undefined ? [] : [asked, { role: "assistant", content: INTERRUPTED, at: record.startedAt } as const];
   return {
     record: copyOf(record),
     interrupted,

@@ -1,5 +1,4 @@
-import type { HistoryTurn } from "../words/turn.ts";
-import type { SessionKey } from "./turn-store.ts";
+import type { HistoryTurn, SessionKey } from "../words/session.ts";
 
 /** The part of a session that outlives its process. */
 export interface KeptSession extends SessionKey {

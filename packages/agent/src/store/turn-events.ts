@@ -2,7 +2,8 @@ import { isWithinPair } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import type { AgentEvent } from "@rockbot/contracts";
 import type { NewEvent } from "../words/new-event.ts";
-import type { SessionKey, TurnStore } from "./turn-store.ts";
+import type { SessionKey } from "../words/session.ts";
+import type { TurnStore } from "./turn-store.ts";
 
 export interface TurnEventsOptions {
   readonly store: TurnStore;

@@ -1,9 +1,10 @@
 import type { AgentEvent, ToolOutput } from "@rockbot/contracts";
 import type { ModelAnswer, ModelToolCall, ModelUsage } from "@rockbot/llm";
-import type { FamilySession } from "../family/family-session.ts";
 import type { AgentDefinition } from "../words/agent-definition.ts";
+import type { FamilySession } from "../words/family-session.ts";
 import type { NewEvent } from "../words/new-event.ts";
-import type { HistoryTurn, TurnResult } from "../words/turn.ts";
+import type { EventPage, HistoryTurn, SessionKey, SessionListing } from "../words/session.ts";
+import type { TurnResult } from "../words/turn.ts";
 
 /**
  * Remembers sessions and their turns. It keeps a bounded number of bytes of each caller: what expires first of its
@@ -66,12 +67,6 @@ export interface TurnStore extends AsyncDisposable {
   ): Promise<readonly AgentEvent[]>;
   /** The events after a number, oldest first, as far as they are kept; and the number of the newest. */
   events(session: SessionKey, after: number, limit: number): Promise<EventPage>;
-}
-
-/** A session of an effective caller. The same id of another caller is another session. */
-export interface SessionKey {
-  readonly caller: string;
-  readonly sessionId: string;
 }
 
 /** Which run of a turn asks for a session's lease. */
@@ -171,9 +166,6 @@ export interface StoredResult {
   readonly family?: FamilySession | undefined;
 }
 
-/** A session in which a user has spoken: the beginning of the last message, and when it came. */
-export type SessionListing = SessionKey & Pick<HistoryTurn, "at" | "isUntrusted"> & { readonly said: string };
-
 /** What a list has of a session; undefined if no user has spoken in these messages. */
 export function listingOf(
   { caller, sessionId }: SessionKey,
@@ -194,12 +186,6 @@ export function listingOf(
 /** The newest ones, as a store lists them. */
 export const newestOf = (listings: readonly SessionListing[]): readonly SessionListing[] =>
   listings.toSorted((a, b) => b.at - a.at).slice(0, 200);
-
-/** Events of a session. */
-export interface EventPage {
-  readonly events: readonly AgentEvent[];
-  readonly last: number;
-}
 
 /** Messages that a session remembers. */
 export const MAX_HISTORY = 50;

@@ -31,8 +31,6 @@ export const ownWords = {
   empty: "I have no answer: the model gave none.",
   /** Only the history has it: the user knows. */
   cancelled: "(This question was cancelled before it was answered. It needs no answer any more.)",
-  interrupted:
-    "(A restart interrupted this question before it was answered. Calls that were made for it may have run. Before you make one again, check whether it has run, or ask.)",
   refused: "The model declined to answer.",
   failed: (code: string): string =>
     `I could not answer: ${WORDS[code] ?? "something went wrong"}. Please try again later.`,

@@ -2,7 +2,7 @@ import type { ChatMessage } from "@rockbot/contracts";
 import type { ModelMessage } from "@rockbot/llm";
 import { answerMessage, Conversation } from "../prompt/conversation.ts";
 import { resultText } from "../prompt/result-text.ts";
-import type { HistoryTurn } from "../words/turn.ts";
+import type { HistoryTurn } from "../words/session.ts";
 import type { OwnStep, OwnSteps } from "./own-steps.ts";
 
 export interface OpenConversationOptions {

@@ -4,9 +4,10 @@ import {
   type ToolRouterHandoffToInput,
   tools,
 } from "@rockbot/contracts";
-import { type FinalReport, reportOf } from "../session-tools/final-report.ts";
+import { reportOf } from "../session-tools/final-report.ts";
 import { saysDone } from "../session-tools/task-status.ts";
 import type { StoredAnswer, StoredResult } from "../store/turn-store.ts";
+import type { FinalReport } from "../words/final-report.ts";
 import { notes } from "./notes.ts";
 
 /** A call that succeeded. It is read from what is kept, so that a turn that is taken up does what it did. */

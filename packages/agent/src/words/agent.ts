@@ -1,7 +1,7 @@
 import type { ToolCaller } from "@rockbot/tools";
-import type { FamilySession } from "../family/family-session.ts";
-import type { EventPage, SessionListing } from "../store/turn-store.ts";
-import type { HistoryTurn, TurnPlace, TurnRequest, TurnResult } from "./turn.ts";
+import type { FamilySession } from "./family-session.ts";
+import type { EventPage, HistoryTurn, SessionListing } from "./session.ts";
+import type { TurnPlace, TurnRequest, TurnResult } from "./turn.ts";
 
 /**
  * An agent that runs: it takes turns, of many sessions at once, one turn at a time each. Disposal leaves the turns that

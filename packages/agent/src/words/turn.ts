@@ -1,10 +1,9 @@
 import type { AgentEvent, ChatMessage, ToolOutput, TurnFinish } from "@rockbot/contracts";
 import type { AnswerForm, Model, ModelTool, ModelToolCall, ModelUsage } from "@rockbot/llm";
 import type { CallOptions, ToolContext } from "@rockbot/tools";
-import type { FamilyPlace } from "../family/family-place.ts";
-import type { FamilySession } from "../family/family-session.ts";
-import type { FinalReport } from "../session-tools/final-report.ts";
 import type { AgentDefinition } from "./agent-definition.ts";
+import type { FamilySession } from "./family-session.ts";
+import type { FinalReport } from "./final-report.ts";
 
 /** Which turn it is: the same caller, session and turn id are the same turn. */
 export interface TurnPlace {
@@ -23,8 +22,6 @@ export interface TurnRequest extends TurnPlace {
   readonly rootSessionId?: string | undefined;
   /** What the session is. @default what it was switched to, or the plain agent */
   readonly definition?: AgentDefinition | undefined;
-  /** Of a session that another one in this process has called. */
-  readonly family?: FamilyPlace | undefined;
   /** What the user says. Either this or `messages`. */
   readonly message?: string | undefined;
   /** A whole history, which ends with what is asked: then the session's own is not read. */
@@ -95,16 +92,4 @@ export interface TurnResult {
   readonly reason?: string | undefined;
   /** Of a turn whose model failed, the code of its ModelError; `store` if the store of conversations was away. */
   readonly code?: string | undefined;
-}
-
-/** A message that a session remembers. */
-export interface HistoryTurn {
-  readonly role: "user" | "assistant" | "system";
-  readonly content: string;
-  /** Unix milliseconds. */
-  readonly at: number;
-  /** Whether it stems from a turn that has read untrusted content. @default false */
-  readonly isUntrusted?: boolean | undefined;
-  /** Who asked, if no user did. */
-  readonly origin?: "schedule" | "helper" | "agent" | undefined;
 }

@@ -4,7 +4,8 @@ import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import type { SessionKey, TurnRecord, TurnStore } from "../turn-store.ts";
+import type { SessionKey } from "../../words/session.ts";
+import type { TurnRecord, TurnStore } from "../turn-store.ts";
 import { connectRedisTurnStore } from "./redis-turn-store.ts";
 
 const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };

@@ -12,15 +12,13 @@ import {
   type Share,
 } from "@rockbot/records/redis";
 import type { NewEvent } from "../../words/new-event.ts";
-import type { HistoryTurn, TurnResult } from "../../words/turn.ts";
+import type { EventPage, HistoryTurn, SessionKey, SessionListing } from "../../words/session.ts";
+import type { TurnResult } from "../../words/turn.ts";
 import {
   EVENTS_KEPT_MS,
-  type EventPage,
   listingOf,
   newestOf,
   SESSION_KEPT_MS,
-  type SessionKey,
-  type SessionListing,
   type StoredAnswer,
   type StoredResult,
   type TakenTurn,

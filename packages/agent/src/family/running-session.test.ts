@@ -1,6 +1,7 @@
 import type { AgentEvent } from "@rockbot/contracts";
 import { expect, test } from "vitest";
-import { type FamilySession, RunningSession } from "./family-session.ts";
+import type { FamilySession } from "../words/family-session.ts";
+import { RunningSession } from "./running-session.ts";
 
 const usage = { inputTokens: 10, outputTokens: 5 };
 const facts = (turnId: string) => ({
