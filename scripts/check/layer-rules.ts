@@ -9,6 +9,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/mcp", "packages/process", "packages/memory"],
   ["packages/search"],
   ["packages/agent"],
+  ["packages/wisps"],
   ["services/[^/]+"],
   ["packages/rockbot"],
   ["packages/cli"],

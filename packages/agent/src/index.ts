@@ -19,7 +19,6 @@ export {
   webTools,
 } from "./plugins/tool-service.ts";
 export { whiteboard } from "./plugins/whiteboard.ts";
-export { type WispsOptions, wisps } from "./plugins/wisps.ts";
 export { type WorkingMemoryOptions, workingMemory } from "./plugins/working-memory.ts";
 
 // Its turns.
@@ -62,11 +61,6 @@ export { withStore } from "./records/with-store.ts";
 export type { KeptSkill } from "./skills/kept-skill.ts";
 export { skillHash } from "./skills/skill-hash.ts";
 export type { SkillReader } from "./skills/skill-reader.ts";
-
-// Pipelines that are kept.
-
-export { type KeptWisp, wispToolOf } from "./wisps/saved/kept-wisp.ts";
-export { wispHash } from "./wisps/saved/wisp-hash.ts";
 
 // Where they are kept.
 

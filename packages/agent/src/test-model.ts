@@ -5,6 +5,7 @@ export type TestStep = ModelAnswer | ((request: ModelRequest) => ModelAnswer | P
 
 const usage = { inputTokens: 10, outputTokens: 5 };
 
+/** An answer without calls. */
 export const said = (text: string, finish: ModelAnswer["finish"] = "stop"): ModelAnswer => ({
   text,
   toolCalls: [],

@@ -1,10 +1,7 @@
 import type { ToolCaller } from "@rockbot/tools";
 import type { TurnStore } from "./store/turn-store.ts";
 
-/**
- * A process that dies at one of its steps: from then on nothing that it asks for is done, and nothing that was done is
- * told to it.
- */
+/** A process that dies at one of its steps. From then on it gets nothing done, and learns of nothing that was done. */
 export class Mortal {
   readonly #diesAt: number;
   readonly steps: string[] = [];

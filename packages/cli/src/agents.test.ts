@@ -2,10 +2,11 @@ import { createHash } from "node:crypto";
 import { readFileSync, writeFileSync } from "node:fs";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { definitionHash, type KeptDefinition, type KeptWisp, skillHash, wispHash } from "@rockbot/agent";
+import { definitionHash, type KeptDefinition, skillHash } from "@rockbot/agent";
 import { openAgentRecords } from "@rockbot/agent-service";
 import { verifyAudit } from "@rockbot/records/audit";
 import { ownVirtualHost, startModelServer, temporaryFolder } from "@rockbot/testing";
+import { type KeptWisp, wispHash } from "@rockbot/wisps";
 import { expect, test } from "vitest";
 import { runCli, startUp } from "./test-cli.ts";
 

@@ -32,11 +32,9 @@ export {
   type TurnStore,
   type TurnTool,
   toolService,
-  type WispsOptions,
   type WorkingMemoryOptions,
   webTools,
   whiteboard,
-  wisps,
   workingMemory,
 } from "@rockbot/agent";
 
@@ -64,3 +62,4 @@ export type {
   ModelUsage,
 } from "@rockbot/llm";
 export { createWorkingMemory, type MemoryLimits, type OwnedMemory, type WorkingMemory } from "@rockbot/memory";
+export { type WispsOptions, wisps } from "@rockbot/wisps";

@@ -6,7 +6,6 @@ import {
   serviceSearch,
   spendingBy,
   type TurnStore,
-  wisps,
 } from "@rockbot/agent";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { AGENT_SHORT_SUBSCRIPTION, agentTopics, tools } from "@rockbot/contracts";
@@ -33,6 +32,7 @@ import {
   serveTools,
   type ToolCaller,
 } from "@rockbot/tools";
+import { wisps } from "@rockbot/wisps";
 import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEmbed } from "./chat/agent-embed.ts";
 import { agentEvents } from "./chat/agent-events.ts";

@@ -1,5 +1,5 @@
-import { type KeptWisp, wispHash } from "@rockbot/agent";
 import type { ModelScript, ModelServerRequest } from "@rockbot/testing";
+import { type KeptWisp, wispHash } from "@rockbot/wisps";
 import { expect, test } from "vitest";
 import { openSqliteAgentRecords } from "./records/sqlite/sqlite-agent-records.ts";
 import { startCallers } from "./test-callers.ts";

@@ -50,10 +50,7 @@ const RULE = `You do one step of a pipeline. Answer with the result alone: no gr
 
 ${UNTRUSTED_RULE}`;
 
-/**
- * What a tool of a session can do within its call: make further calls of the turn, and ask its model. All of it counts
- * as the turn's.
- */
+/** Further calls of a turn, and questions to its model, that a tool makes within its call. All count as the turn's. */
 export class InnerCalls {
   readonly #options: InnerCallsOptions;
 

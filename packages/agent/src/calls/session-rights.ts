@@ -31,9 +31,9 @@ export interface JudgedTool {
 }
 
 /**
- * What a run may use, as it is at this moment, and the one place that says so: what its definition names and the maker
- * of that may use, within the grant of the definition, and within that of the run. What the present caller may use is
- * asked of the policy at each call, as of any caller. So none adds a right.
+ * The tools that a run may use at this moment, and the one place that says so. They are those that its definition names
+ * and the maker of that may use. The grants of the definition and of the run bound them further. The policy decides at
+ * each call what the present caller may use, as for any caller. So none adds a right.
  */
 export class SessionRights {
   readonly #bounds: readonly Bound[];

@@ -34,6 +34,7 @@ export function storedError({ code, message, retryAfterMs, trust }: ToolError): 
 /** Whose words something is, as the store has it. */
 export type Taint = Pick<StoredResult, "isUntrusted" | "isApproved" | "origin">;
 
+/** The taint that a response's trust stands for. */
 export function taintBy(trust: ContentTrust | undefined): Taint {
   const isUntrusted = trust?.level === "untrusted";
   return {
@@ -43,5 +44,6 @@ export function taintBy(trust: ContentTrust | undefined): Taint {
   };
 }
 
+/** The trust that a taint stands for, as a response has it; undefined if it is not untrusted. */
 export const trustIn = ({ isUntrusted, isApproved = false, origin = "" }: Taint): ContentTrust | undefined =>
   isUntrusted ? definedBy(origin, isApproved) : undefined;

@@ -71,7 +71,7 @@ export interface TurnToolsOptions {
   readonly log: Logger;
 }
 
-/** What a call has of the one that leads to it. */
+/** The context that a call has from the one that leads to it. */
 export type ParentCall = NonNullable<CallOptions["parent"]> & Pick<ToolContext, "mayHaveBegun">;
 
 /** How one call runs. */

@@ -1,4 +1,5 @@
-import type { DefinitionStore, KeptSkill, KeptWisp, RecordStore } from "@rockbot/agent";
+import type { DefinitionStore, KeptSkill, RecordStore } from "@rockbot/agent";
+import type { KeptWisp } from "@rockbot/wisps";
 
 /** All that callers have made for the agent, in one database. */
 export interface AgentRecords extends AsyncDisposable {

@@ -4,12 +4,11 @@ import {
   type KeptDefinition,
   type KeptRecord,
   type KeptSkill,
-  type KeptWisp,
   MAX_CHARS_OF_MAKER,
   NO_BOUNDS,
   type RecordStore,
-  wispHash,
 } from "@rockbot/agent";
+import { type KeptWisp, wispHash } from "@rockbot/wisps";
 import { describe, expect, test } from "vitest";
 import type { AgentRecords } from "./agent-records.ts";
 

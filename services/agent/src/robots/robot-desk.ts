@@ -1,4 +1,5 @@
-import type { KeptWisp, RecordStore } from "@rockbot/agent";
+import type { RecordStore } from "@rockbot/agent";
+import type { KeptWisp } from "@rockbot/wisps";
 import type { Robots } from "./robots.ts";
 
 /** The parts that the tools share. */

@@ -1,13 +1,7 @@
-import {
-  definitionFaults,
-  definitionHash,
-  FROM_BEFORE,
-  type KeptDefinition,
-  keptGrant,
-  wispToolOf,
-} from "@rockbot/agent";
+import { definitionFaults, definitionHash, FROM_BEFORE, type KeptDefinition, keptGrant } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, type ToolRobotCreateOutput, type ToolRobotUpdateInput } from "@rockbot/contracts";
 import type { ToolResult } from "@rockbot/tools";
+import { wispToolOf } from "@rockbot/wisps";
 import { type CheckedNames, checkDestinations, checkModel, checkTools } from "./known-names.ts";
 import type { RobotDesk } from "./robot-desk.ts";
 import { schemaFaults } from "./schema-faults.ts";

@@ -1,7 +1,8 @@
-import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill, KeptWisp, RecordStore } from "@rockbot/agent";
+import type { ChangeOutcome, KeptDefinition, KeptRecord, KeptSkill, RecordStore } from "@rockbot/agent";
 import { type AgentConfig, type AgentRecords, openAgentRecords, readAgentsFile } from "@rockbot/agent-service";
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
+import type { KeptWisp } from "@rockbot/wisps";
 import { CommandError } from "../../command-error.ts";
 
 /** Something that a caller has made, and an operator may share with all others: an agent, a skill or a wisp. */

@@ -1,15 +1,14 @@
+import type { AgentDefinition, TurnRequest } from "@rockbot/agent";
+import { createAgent } from "@rockbot/agent";
+import { definitionsOf } from "@rockbot/agent/test-definitions";
+import { called, said, scriptedModel, type TestStep } from "@rockbot/agent/test-model";
+import { testRequest } from "@rockbot/agent/test-turn";
 import { createMemoryBus } from "@rockbot/bus";
 import type { AgentEvent, ToolSpawnWispsOutput } from "@rockbot/contracts";
 import { createWorkingMemory } from "@rockbot/memory";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { serveTools, type Tool } from "@rockbot/tools";
-import { createAgent } from "../agent/create-agent.ts";
-import { wisps } from "../plugins/wisps.ts";
-import { definitionsOf } from "../test-definitions.ts";
-import { called, said, scriptedModel, type TestStep } from "../test-model.ts";
-import { testRequest } from "../test-turn.ts";
-import type { AgentDefinition } from "../words/agent-definition.ts";
-import type { TurnRequest } from "../words/turn.ts";
+import { wisps } from "./wisps.ts";
 
 export interface WispScene {
   readonly tools?: readonly Tool[];

@@ -1,5 +1,5 @@
+import type { KeptRecord } from "@rockbot/agent/plugin";
 import type { WispDefinition } from "@rockbot/contracts";
-import type { KeptRecord } from "../../records/record-store.ts";
 
 /** A wisp that a caller has saved: a tool of its sessions. */
 export interface KeptWisp extends KeptRecord {

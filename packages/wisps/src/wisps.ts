@@ -1,16 +1,15 @@
+import type { AgentPlugin, RecordStore, TurnScope } from "@rockbot/agent/plugin";
 import { tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { WorkingMemory } from "@rockbot/memory";
 import type { Tool } from "@rockbot/tools";
-import type { RecordStore } from "../records/record-store.ts";
-import type { WispParts } from "../wisps/run-wisps.ts";
-import { isWispTool, type KeptWisp } from "../wisps/saved/kept-wisp.ts";
-import { savedWispTool } from "../wisps/saved/saved-wisp-tool.ts";
-import { savedWispTools } from "../wisps/saved/saved-wisp-tools.ts";
-import { SavedWisps } from "../wisps/saved/saved-wisps.ts";
-import { spawnWispsTool } from "../wisps/spawn-wisps.ts";
-import { wispsGuide } from "../wisps/wisps-guide.ts";
-import type { AgentPlugin, TurnScope } from "./agent-plugin.ts";
+import { isWispTool, type KeptWisp } from "./pipeline/kept-wisp.ts";
+import type { WispParts } from "./run/run-wisps.ts";
+import { savedWispTool } from "./saved/saved-wisp-tool.ts";
+import { savedWispTools } from "./saved/saved-wisp-tools.ts";
+import { SavedWisps } from "./saved/saved-wisps.ts";
+import { spawnWispsTool } from "./spawn-wisps.ts";
+import { wispsGuide } from "./wisps-guide.ts";
 
 /** The memory, the bound and the model of wisps. */
 export interface WispsOptions {

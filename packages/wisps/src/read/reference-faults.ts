@@ -1,9 +1,9 @@
+import type { TurnTool } from "@rockbot/agent/plugin";
 import { isRecord } from "@rockbot/base";
 import { namesHelp } from "@rockbot/contracts";
-import type { TurnTool } from "../calls/turn-tools.ts";
-import type { Reference } from "./reference.ts";
-import { readText, textsIn } from "./template.ts";
-import type { WispStep } from "./wisp.ts";
+import type { Reference } from "../pipeline/reference.ts";
+import { readText, textsIn } from "../pipeline/template.ts";
+import type { WispStep } from "../pipeline/wisp.ts";
 
 export interface ReferenceFaultsOptions {
   /** The final template. */

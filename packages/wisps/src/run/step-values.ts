@@ -1,7 +1,7 @@
+import { type Taint, taintBy, trustIn } from "@rockbot/agent/plugin";
 import { canonicalJson, type PartFailures, parseData, trustOfAll, valueAt } from "@rockbot/contracts";
-import { type Taint, taintBy, trustIn } from "../calls/stored-result.ts";
-import type { Reference } from "./reference.ts";
-import type { WispCondition } from "./wisp.ts";
+import type { Reference } from "../pipeline/reference.ts";
+import type { WispCondition } from "../pipeline/wisp.ts";
 import { type WispCategory, WispFault } from "./wisp-fault.ts";
 
 /** Whose words all of them together are. */

@@ -1,9 +1,9 @@
-import type { Taint } from "../calls/stored-result.ts";
-import { inOrder, waitsFor } from "./step-order.ts";
+import type { Taint } from "@rockbot/agent/plugin";
+import { inOrder, waitsFor } from "../pipeline/step-order.ts";
+import { asText, charsOf, fillTemplate } from "../pipeline/template.ts";
+import { MAX_WISP_CHARS, type Wisp, type WispStep } from "../pipeline/wisp.ts";
 import { StepRun, type StepRunParts } from "./step-run.ts";
 import { type StepEnd, StepValues, taintOf } from "./step-values.ts";
-import { asText, charsOf, fillTemplate } from "./template.ts";
-import { MAX_WISP_CHARS, type Wisp, type WispStep } from "./wisp.ts";
 import { type WispCategory, WispFault } from "./wisp-fault.ts";
 
 export interface WispRunOptions extends StepRunParts {

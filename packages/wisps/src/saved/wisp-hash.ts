@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import { hashedGrant } from "@rockbot/agent/plugin";
 import { canonicalJson } from "@rockbot/contracts";
-import { hashedGrant } from "../../records/grant.ts";
-import type { KeptWisp } from "./kept-wisp.ts";
+import type { KeptWisp } from "../pipeline/kept-wisp.ts";
 
 /** The hash of all that decides what a saved wisp does. An approval is of one such hash. */
 export function wispHash({

@@ -1,10 +1,10 @@
+import type { TurnTool } from "@rockbot/agent/plugin";
 import type { WispDefinition } from "@rockbot/contracts";
-import type { TurnTool } from "../calls/turn-tools.ts";
+import { inOrder } from "../pipeline/step-order.ts";
+import { referencesIn } from "../pipeline/template.ts";
+import type { Wisp, WispStep } from "../pipeline/wisp.ts";
 import { referenceFaults } from "./reference-faults.ts";
 import { stepFaults, toolListFaults } from "./step-faults.ts";
-import { inOrder } from "./step-order.ts";
-import { referencesIn } from "./template.ts";
-import type { Wisp, WispStep } from "./wisp.ts";
 
 export interface ReadWispOptions {
   /** Those that the session may use now. */

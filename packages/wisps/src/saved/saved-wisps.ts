@@ -1,8 +1,8 @@
+import type { RecordStore } from "@rockbot/agent/plugin";
+import { withStore } from "@rockbot/agent/plugin";
 import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import type { RecordStore } from "../../records/record-store.ts";
-import { withStore } from "../../records/with-store.ts";
-import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
+import { type KeptWisp, wispToolOf } from "../pipeline/kept-wisp.ts";
 
 /** The saved wisps of a database, as each caller may use them: the policy decides on the tool that each is. */
 export class SavedWisps {

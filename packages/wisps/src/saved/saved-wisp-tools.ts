@@ -1,3 +1,4 @@
+import { changeRefusal, formFault, saveNamed, trustIn, withStore } from "@rockbot/agent/plugin";
 import { isRecord } from "@rockbot/base";
 import {
   ToolError,
@@ -9,14 +10,9 @@ import {
 } from "@rockbot/contracts";
 import { schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
-import { trustIn } from "../../calls/stored-result.ts";
-import { formFault } from "../../definitions/definition-faults.ts";
-import { changeRefusal } from "../../records/grant.ts";
-import { saveNamed } from "../../records/save-named.ts";
-import { withStore } from "../../records/with-store.ts";
-import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
-import { taintOf } from "../step-values.ts";
-import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
+import { type KeptWisp, wispToolOf } from "../pipeline/kept-wisp.ts";
+import { availableTo, checkDefinition, faulty } from "../read/read-definitions.ts";
+import { taintOf } from "../run/step-values.ts";
 import { callsOf, type SavedWispParts } from "./saved-wisp-tool.ts";
 import { wispHash } from "./wisp-hash.ts";
 

@@ -1,13 +1,12 @@
+import type { InnerCalls, ParentCall, PromptPart } from "@rockbot/agent/plugin";
+import { type Taint, trustIn } from "@rockbot/agent/plugin";
 import type { Semaphore } from "@rockbot/base";
 import { marks, type PartFailures, partFailures, partFailuresText, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { ToolContext } from "@rockbot/tools";
-import type { InnerCalls, PromptPart } from "../calls/inner-calls.ts";
-import { type Taint, trustIn } from "../calls/stored-result.ts";
-import type { ParentCall } from "../calls/turn-tools.ts";
+import { asText, charsOf, fillTemplate, readText, referencesIn } from "../pipeline/template.ts";
+import { MAX_WISP_CHARS, type WispCall, type WispQuestion, type WispStep } from "../pipeline/wisp.ts";
 import { dataIn, holds, type ItemError, type StepEnd, type StepItem, StepValues, taintOf } from "./step-values.ts";
-import { asText, charsOf, fillTemplate, readText, referencesIn } from "./template.ts";
-import { MAX_WISP_CHARS, type WispCall, type WispQuestion, type WispStep } from "./wisp.ts";
 import { categoryOf, type WispCategory, WispFault } from "./wisp-fault.ts";
 
 /** The context of the call that a pipeline is part of. */

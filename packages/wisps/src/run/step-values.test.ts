@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import type { WispCondition } from "../pipeline/wisp.ts";
 import { holds } from "./step-values.ts";
-import type { WispCondition } from "./wisp.ts";
 
 const equal = (a: unknown, b: unknown) => holds({ value: a, is: "equal", to: b }, a, b);
 

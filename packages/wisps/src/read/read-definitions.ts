@@ -1,3 +1,4 @@
+import type { InnerCalls, TurnTool } from "@rockbot/agent/plugin";
 import { isRecord } from "@rockbot/base";
 import {
   describeFaults,
@@ -7,10 +8,8 @@ import {
   type ToolSpawnWispsInput,
   tools,
 } from "@rockbot/contracts";
-import type { InnerCalls } from "../calls/inner-calls.ts";
-import type { TurnTool } from "../calls/turn-tools.ts";
+import { MAX_WISP_CALLS, type Wisp } from "../pipeline/wisp.ts";
 import { readWisp } from "./read-wisp.ts";
-import { MAX_WISP_CALLS, type Wisp } from "./wisp.ts";
 
 /** An error names so many faults. */
 const MAX_FAULTS = 20;

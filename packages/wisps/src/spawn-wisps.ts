@@ -1,10 +1,10 @@
+import { trustIn } from "@rockbot/agent/plugin";
 import { type ToolSpawnWispsInput, tools, type Validator } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
-import { trustIn } from "../calls/stored-result.ts";
-import { availableTo, readDefinitions } from "./read-definitions.ts";
-import { runWisps, type WispParts } from "./run-wisps.ts";
-import type { WispContext } from "./step-run.ts";
-import { reportText } from "./wisp-report.ts";
+import { availableTo, readDefinitions } from "./read/read-definitions.ts";
+import { runWisps, type WispParts } from "./run/run-wisps.ts";
+import type { WispContext } from "./run/step-run.ts";
+import { reportText } from "./run/wisp-report.ts";
 
 /** Models give a single pipeline, and texts of JSON, too: what is wrong with them is said with all other faults. */
 const anyArguments: Validator<ToolSpawnWispsInput> = (value): value is ToolSpawnWispsInput => typeof value === "object";

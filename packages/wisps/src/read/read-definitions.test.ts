@@ -1,8 +1,8 @@
+import type { TurnTool } from "@rockbot/agent/plugin";
 import { ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";
-import type { TurnTool } from "../calls/turn-tools.ts";
+import { wisp } from "../test-wisps.ts";
 import { readDefinitions } from "./read-definitions.ts";
-import { wisp } from "./test-wisps.ts";
 
 const tool = (name: string, parameters: object = { type: "object" }, output?: object): TurnTool => ({
   tool: { name, description: "", parameters },

@@ -1,8 +1,8 @@
+import { testDefinition } from "@rockbot/agent/test-definitions";
+import { called, said } from "@rockbot/agent/test-model";
+import { testTool } from "@rockbot/agent/test-turn";
 import { ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";
-import { testDefinition } from "../test-definitions.ts";
-import { called, said } from "../test-model.ts";
-import { testTool } from "../test-turn.ts";
 import { spawn, wisp } from "./test-wisps.ts";
 
 type Args = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
+import type { TurnTool } from "@rockbot/agent/plugin";
 import { isRecord } from "@rockbot/base";
 import { tools as contracts, namesHelp, orDidYouMean } from "@rockbot/contracts";
 import { findGlob } from "@rockbot/policy";
-import type { TurnTool } from "../calls/turn-tools.ts";
-import { isWispTool } from "./saved/kept-wisp.ts";
-import type { WispCall, WispCondition, WispStep } from "./wisp.ts";
+import { isWispTool } from "../pipeline/kept-wisp.ts";
+import type { WispCall, WispCondition, WispStep } from "../pipeline/wisp.ts";
 
 export interface StepFaultsOptions {
   readonly tools: readonly TurnTool[];

@@ -1,3 +1,5 @@
+import type { InnerCalls } from "@rockbot/agent/plugin";
+import { recordTaint, SessionRights, trustIn } from "@rockbot/agent/plugin";
 import {
   describeFaults,
   faultsText,
@@ -8,16 +10,12 @@ import {
 } from "@rockbot/contracts";
 import { type PolicyHolder, schemaCompiler } from "@rockbot/policy";
 import { defineTool, type Tool } from "@rockbot/tools";
-import type { InnerCalls } from "../../calls/inner-calls.ts";
-import { SessionRights } from "../../calls/session-rights.ts";
-import { trustIn } from "../../calls/stored-result.ts";
-import { recordTaint } from "../../records/grant.ts";
-import { availableTo, checkDefinition, faulty } from "../read-definitions.ts";
-import { runWisps, type WispParts } from "../run-wisps.ts";
-import type { WispContext } from "../step-run.ts";
-import { asText } from "../template.ts";
-import { failureText, partsOf, reportValue } from "../wisp-report.ts";
-import { type KeptWisp, wispToolOf } from "./kept-wisp.ts";
+import { type KeptWisp, wispToolOf } from "../pipeline/kept-wisp.ts";
+import { asText } from "../pipeline/template.ts";
+import { availableTo, checkDefinition, faulty } from "../read/read-definitions.ts";
+import { runWisps, type WispParts } from "../run/run-wisps.ts";
+import type { WispContext } from "../run/step-run.ts";
+import { failureText, partsOf, reportValue } from "../run/wisp-report.ts";
 import type { SavedWisps } from "./saved-wisps.ts";
 
 /** What saved wisps of a session run with. */

@@ -1,12 +1,11 @@
 import { hash } from "node:crypto";
+import type { InnerCalls, Taint } from "@rockbot/agent/plugin";
 import { createSemaphore } from "@rockbot/base";
 import type { ToolSpawnWispsOutput } from "@rockbot/contracts";
 import type { OwnedMemory } from "@rockbot/memory";
-import type { InnerCalls } from "../calls/inner-calls.ts";
-import type { Taint } from "../calls/stored-result.ts";
+import { MAX_WISP_RESULTS, type Wisp } from "../pipeline/wisp.ts";
 import type { StepRunParts, WispContext } from "./step-run.ts";
 import { taintOf } from "./step-values.ts";
-import { MAX_WISP_RESULTS, type Wisp } from "./wisp.ts";
 import { WispFault } from "./wisp-fault.ts";
 import { outputKey, type RunWisp, reportValue, summaryKey, withPreview } from "./wisp-report.ts";
 import { runWisp } from "./wisp-run.ts";

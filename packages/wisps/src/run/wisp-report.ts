@@ -1,6 +1,6 @@
 import { partFailuresText, type ToolSpawnWispsOutput } from "@rockbot/contracts";
-import { asText } from "./template.ts";
-import type { Wisp, WispStep } from "./wisp.ts";
+import { asText } from "../pipeline/template.ts";
+import type { Wisp, WispStep } from "../pipeline/wisp.ts";
 import type { WispEnd } from "./wisp-run.ts";
 
 /** A pipeline, what became of it, and how long it took. */

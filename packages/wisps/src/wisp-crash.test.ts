@@ -1,18 +1,17 @@
+import type { TurnResult } from "@rockbot/agent";
+import { createAgent, createMemoryTurnStore } from "@rockbot/agent";
+import { connectRedisTurnStore } from "@rockbot/agent/redis";
+import { called, said, scriptedModel } from "@rockbot/agent/test-model";
+import { Mortal } from "@rockbot/agent/test-mortal";
+import { testRequest, testTool } from "@rockbot/agent/test-turn";
 import { createMemoryBus } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createWorkingMemory } from "@rockbot/memory";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createAgent } from "../agent/create-agent.ts";
-import { wisps } from "../plugins/wisps.ts";
-import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
-import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
-import { called, said, scriptedModel } from "../test-model.ts";
-import { Mortal } from "../test-mortal.ts";
-import { testRequest, testTool } from "../test-turn.ts";
-import type { TurnResult } from "../words/turn.ts";
 import { wisp } from "./test-wisps.ts";
+import { wisps } from "./wisps.ts";
 
 const redis = await sharedRedisUrl();
 
