@@ -14,6 +14,7 @@ const fine = {
   "packages/process/src/telemetry/index.ts": "export const log = 1;",
   "packages/process/src/service/run/run-service.ts":
     'import { log } from "../../telemetry/index.ts";\nexport const run = log;',
+  "packages/agent/src/index.ts": "export const agent = 1;",
   "packages/testing/src/index.ts": "export const server = 1;",
   "packages/cli/src/main.ts":
     'import { bus } from "@rockbot/bus-rabbitmq";\nimport { web } from "@rockbot/web-tools";\nexport const all = [bus, web];',
@@ -25,12 +26,12 @@ const fine = {
 
 test("checkLayers counts the modules and imports of a tree that keeps the rules", async () => {
   await using tree = await makeTree(fine);
-  await expect(checkLayers(tree.root)).resolves.toBe("10 modules, 9 imports");
+  await expect(checkLayers(tree.root, [])).resolves.toBe("11 modules, 9 imports");
 });
 
 test("checkLayers fails when it has looked at nothing", async () => {
   await using tree = await makeTree({ "packages/readme.txt": "" });
-  await expect(checkLayers(tree.root)).rejects.toThrow("0 modules");
+  await expect(checkLayers(tree.root, [])).rejects.toThrow("0 modules");
 });
 
 test.each([
@@ -109,11 +110,39 @@ test.each([
     "by its name",
   ],
   ["by a package without a layer", "packages/new/src/a.ts", 'import "@rockbot/bus";', "has its place in LAYERS"],
+  [
+    "of the agent beside its contract of plugins by wisps",
+    "packages/wisps/src/a.ts",
+    'import "@rockbot/agent";',
+    "the contract of plugins",
+  ],
   ["in a circle", "packages/bus/src/a.ts", 'import "./a.ts";', "leads back"],
   ["of nothing", "packages/bus/src/a.ts", 'import "./missing.ts";', "leads to a file"],
 ])("checkLayers refuses an import %s", async (_title, file, text, rule) => {
   await using tree = await makeTree({ ...fine, [file]: text });
-  await expect(checkLayers(tree.root)).rejects.toThrow(rule);
+  await expect(checkLayers(tree.root, [])).rejects.toThrow(rule);
+});
+
+const ring = {
+  "packages/bus/src/a/one.ts": 'import "../b/deep/two.ts";',
+  "packages/bus/src/b/deep/two.ts": "export const two = 2;",
+  "packages/bus/src/b/three.ts": 'import "../a/four.ts";',
+  "packages/bus/src/a/four.ts": "export const four = 4;",
+};
+
+test("checkLayers refuses a ring of the top folders of a package, and shows the imports that make it", async () => {
+  await using tree = await makeTree({ ...fine, ...ring });
+  await expect(checkLayers(tree.root, [])).rejects.toThrow(
+    /packages\/bus\/src.*: packages\/bus\/src\/a\/one\.ts -> packages\/bus\/src\/b\/deep\/two\.ts\n.*: packages\/bus\/src\/b\/three\.ts -> packages\/bus\/src\/a\/four\.ts/,
+  );
+  await expect(checkLayers(tree.root, ["packages/bus"])).resolves.toMatch("imports");
+});
+
+test("checkLayers refuses a package in the list of those with rings once it has none", async () => {
+  await using tree = await makeTree({ ...fine, ...ring, "packages/bus/src/b/three.ts": "export const three = 3;" });
+  await expect(checkLayers(tree.root, ["packages/bus"])).rejects.toThrow(
+    "packages/bus has no ring of folders any more",
+  );
 });
 
 /** A folder with these files and a node_modules that has amqplib and links to each package and service. */

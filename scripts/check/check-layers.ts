@@ -1,16 +1,18 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { allExtensions, cruise, type ICruiseResult, type IForbiddenRuleType } from "dependency-cruiser";
-import { layerRules } from "./layer-rules.ts";
+import { type FolderImport, folderRings } from "./folder-rings.ts";
+import { layerRules, TESTS, WITH_RINGS } from "./layer-rules.ts";
 
 /**
- * Layers and cycles of what lies in packages, services, scripts and test below `root`.
+ * Layers, cycles and rings of folders of what lies in packages, services, scripts and test below `root`.
  *
+ * @param withRings packages whose folders may form a ring
  * @returns a line that says what was looked at
  * @throws {Error} with one line for each forbidden import; also if nothing was looked at, which the library calls a
  * success
  */
-export async function checkLayers(root: string): Promise<string> {
+export async function checkLayers(root: string, withRings = WITH_RINGS): Promise<string> {
   const output = await cruiseAll(root, layerRules);
 
   const own = output.modules.filter(({ source }) => /^(packages|services)\/.*\.ts$/.test(source));
@@ -27,6 +29,7 @@ export async function checkLayers(root: string): Promise<string> {
   const faults = output.summary.violations.map(
     ({ rule, from, to, cycle }) => `${rule.name}: ${[from, ...(cycle?.map(({ name }) => name) ?? [to])].join(" -> ")}`,
   );
+  faults.push(...ringFaults(own, withRings));
   if (faults.length > 0) throw new Error([...new Set(faults)].join("\n"));
   return `${own.length} modules, ${imports} imports`;
 }
@@ -36,6 +39,40 @@ export async function countCycles(root: string): Promise<number> {
   const { summary } = await cruiseAll(root, [{ name: "no cycle", from: {}, to: { circular: true } }]);
   return summary.violations.length;
 }
+
+/** In words, the imports that make the top folders of a package's `src` a ring, one for each two folders. */
+function ringFaults(modules: ICruiseResult["modules"], withRings: readonly string[]): readonly string[] {
+  const imports = new Map<string, FolderImport>();
+  for (const { source, dependencies } of modules) {
+    if (new RegExp(TESTS).test(source)) continue;
+    for (const { resolved } of dependencies) {
+      const [from, to] = [topFolder(source), topFolder(resolved)];
+      if (from === undefined || to === undefined || from === to || packageOf(from) !== packageOf(to)) continue;
+      imports.set(`${from} ${to}`, { from, to, shownBy: `${source} -> ${resolved}` });
+    }
+  }
+  const rings = Map.groupBy(folderRings([...imports.values()]), ({ from }) => packageOf(from));
+  const isKnown = new Set(modules.map(({ source }) => packageOf(source)));
+  return [
+    ...[...rings].flatMap(([name, ring]) =>
+      withRings.includes(name)
+        ? []
+        : ring.map(
+            ({ shownBy }) => `the top folders of ${name}/src form no ring, and this import is part of one: ${shownBy}`,
+          ),
+    ),
+    ...withRings
+      .filter((name) => isKnown.has(name) && !rings.has(name))
+      .map(
+        (name) => `${name} has no ring of folders any more: take it out of WITH_RINGS of scripts/check/layer-rules.ts`,
+      ),
+  ];
+}
+
+/** Of a file in a folder of its package's `src`. */
+const topFolder = (file: string): string | undefined => /^(packages|services)\/[^/]+\/src\/[^/]+(?=\/)/.exec(file)?.[0];
+
+const packageOf = (path: string): string => path.split("/", 2).join("/");
 
 async function cruiseAll(root: string, forbidden: IForbiddenRuleType[]): Promise<ICruiseResult> {
   const { output } = await cruise(
