@@ -1,10 +1,10 @@
 import type { Element } from "../tree/dom.ts";
 import { blockNames } from "../write/element-names.ts";
-import type { DeclaredStyle } from "./cascade.ts";
 import { pixels } from "./css-values.ts";
+import type { DeclaredStyle } from "./declared-style.ts";
 
-/** What a box gives its children of its own room: along a row or a column, or none, as a grid does that is closed. */
-export type Layout = "flow" | "row" | "column" | "grid" | "closed";
+/** How a box lays out its children. */
+export type Layout = "flow" | "row" | "column" | "grid";
 
 /** Text in so few pixels is not read. */
 const SMALL_PX = 3;
@@ -18,8 +18,7 @@ export function layoutIn(style: DeclaredStyle, around: Layout): Layout {
   if (display === undefined) return "flow";
   if (display === "contents") return around;
   if (display.endsWith("flex")) return /\bcolumn/.test(style.get("flex-direction") ?? "") ? "column" : "row";
-  if (!display.endsWith("grid")) return "flow";
-  return /^0(?:fr|px)?$/.test(style.get("grid-template-rows") ?? "") ? "closed" : "grid";
+  return display.endsWith("grid") ? "grid" : "flow";
 }
 
 /**
@@ -35,7 +34,6 @@ export function hasNoRoom({ name }: Element, style: DeclaredStyle, around: Layou
     /hidden|auto|scroll|clip/.test(own) || (own !== "clip" && /hidden|auto|scroll/.test(other));
   const [isCutX, isCutY] = [isCut(x, y), isCut(y, x)];
   if (!(isCutX || isCutY) || !isSized(name, style, around)) return false;
-  if (isCutY && around === "closed" && !isLarge(of("min-height"))) return true;
   const isFlat = (side: "width" | "height", pads: readonly string[]): boolean => {
     if (isLarge(of(`min-${side}`)) || pads.some((pad) => isLarge(of(pad)))) return false;
     // A share of a height that follows from the content is none.

@@ -1,5 +1,5 @@
-import type { DeclaredStyle } from "./cascade.ts";
 import { rgbOf } from "./css-values.ts";
+import type { DeclaredStyle } from "./declared-style.ts";
 
 /** Red, green, blue and opacity; "unknown" where only a sheet that is not read, or a picture, could tell. */
 export type Colour = readonly [number, number, number, number] | "unknown";

@@ -1,80 +1,72 @@
-import { type Element, isElement } from "../tree/dom.ts";
+import { ancestorsOf, type Element, isElement } from "../tree/dom.ts";
 import { layoutIn } from "./box-room.ts";
-import type { DeclaredStyle } from "./cascade.ts";
 import { backgroundOf, type Colour, isClear, isSame } from "./colours.ts";
 import { pixels } from "./css-values.ts";
-import type { DeclaredStyles } from "./declared-style.ts";
+import type { DeclaredStyle, DeclaredStyles } from "./declared-style.ts";
 import { steps } from "./style-budget.ts";
 
-/** What a child or one in it is painted with. */
+/** What an element paints. */
 interface Paint {
   readonly by: Element;
   readonly colour: Colour;
-  /** Whether it may lie over or under what stands beside the child. */
+  /** Whether it, or what it stands in, may lie over or under what stands beside it. */
   readonly isLoose: boolean;
 }
 
 const CLEAR: Colour = [0, 0, 0, 0];
-/** Of an element and those in it, for those around. */
-const MAX_PAINTS = 4;
 const pictures: ReadonlySet<string> = new Set([
-  "canvas",
-  "embed",
-  "iframe",
-  "img",
-  "object",
-  "picture",
-  "svg",
-  "video",
+  ...["canvas", "embed", "iframe", "img", "object", "picture", "svg", "video"],
 ]);
+/** Of the paints of a page, as many of each kind are looked at. */
+const MAX_PAINTS = 50;
 
 /**
  * Tells whether a thing of another colour may lie between a text in an element and what the text stands on: one that is
- * out of the flow, beside the element or one around it, or any where these are out of the flow themselves.
+ * out of the flow, or any where the text is out of the flow itself.
+ * @param all the elements of the page
  */
-export function coversOn({ of, budget }: DeclaredStyles): (element: Element, colour: Colour) => boolean {
-  const painted = new Map<Element, readonly Paint[]>();
-
+export function coversOn(
+  { of, budget }: DeclaredStyles,
+  all: readonly Element[],
+): (element: Element, colour: Colour) => boolean {
+  let known: readonly Paint[] | undefined;
+  const selfAndAround = (element: Element): Element[] => [element, ...ancestorsOf(element)];
   return (element, colour) => {
-    for (let at = element; at.parent !== null && isElement(at.parent); at = at.parent) {
-      budget.spend(steps.around);
-      if (backgroundOf(of(at), CLEAR) !== CLEAR) return false; // that is on top
-      const beside = paintsBelow(at.parent).filter(({ by }) => by !== at);
-      const isLoose = isOutOfFlow(of(at)) || layoutIn(of(at.parent), "flow") === "grid";
-      if (beside.some((paint) => (isLoose || paint.isLoose) && !isSame(paint.colour, colour))) return true;
-    }
-    return false;
+    known ??= paints();
+    const around = selfAndAround(element);
+    const at = around.findIndex((box) => backgroundOf(of(box), CLEAR) !== CLEAR);
+    const chain = at === -1 ? around : around.slice(0, at);
+    const ground = at === -1 ? undefined : around[at];
+    const isLoose = chain.some((box) => isOutOfFlow(of(box)) || isInGrid(box));
+    budget.spend((around.length + known.length) * steps.kept);
+    return known.some(
+      (paint) =>
+        (isLoose || paint.isLoose) &&
+        !isSame(paint.colour, colour) &&
+        paint.by !== ground &&
+        (ground === undefined || selfAndAround(paint.by).includes(ground)),
+    );
   };
 
-  /** What is painted in the children of an element. It recurses: parsePage bounds the depth. */
-  function paintsBelow(element: Element): readonly Paint[] {
-    const known = painted.get(element);
-    if (known !== undefined) return known;
+  function paints(): readonly Paint[] {
     const found: Paint[] = [];
-    for (const child of element.children) {
-      if (!isElement(child)) continue;
-      budget.spend(steps.around);
-      for (const { colour, isLoose } of paintsOf(child)) {
-        // Two of a kind, as one may be the element that is asked of.
-        const like = found.filter(
-          (paint) => paint.isLoose === isLoose && (paint.colour === colour || isSame(paint.colour, colour)),
-        );
-        if (like.length < 2) found.push({ by: child, colour, isLoose });
-      }
+    for (const by of all) {
+      const own = pictures.has(by.name) ? "unknown" : backgroundOf(of(by), CLEAR);
+      if (isClear(own) || selfAndAround(by).some((box) => isUnseen(of(box)))) continue;
+      budget.spend(steps.kept);
+      found.push({ by, colour: own, isLoose: selfAndAround(by).some((box) => isOutOfFlow(of(box))) });
     }
-    painted.set(element, found);
-    return found;
+    const [loose, fixed] = [found.filter(({ isLoose }) => isLoose), found.filter(({ isLoose }) => !isLoose)];
+    return [...loose.slice(0, MAX_PAINTS), ...fixed.slice(0, MAX_PAINTS)];
   }
 
-  function paintsOf(element: Element): readonly Omit<Paint, "by">[] {
-    const style = of(element);
-    if (style.get("display") === "none" || /^0*\.?0*$/.test(style.get("opacity") ?? "1")) return [];
-    const isLoose = isOutOfFlow(style);
-    const own = pictures.has(element.name) ? "unknown" : backgroundOf(style, CLEAR);
-    const below = paintsBelow(element).map((paint) => ({ colour: paint.colour, isLoose: isLoose || paint.isLoose }));
-    return (isClear(own) ? below : [{ colour: own, isLoose }, ...below]).slice(0, MAX_PAINTS);
+  function isInGrid({ parent }: Element): boolean {
+    return parent !== null && isElement(parent) && layoutIn(of(parent), "flow") === "grid";
   }
 }
+
+const isUnseen = (style: DeclaredStyle): boolean =>
+  style.get("display") === "none" || /^0*\.?0*$/.test(style.get("opacity") ?? "1");
 
 /** Whether an element may lie on others, or under them. */
 function isOutOfFlow(style: DeclaredStyle): boolean {

@@ -118,3 +118,21 @@ export function withVariables(
   }
   return result;
 }
+
+/** What a browser begins with, in pixels. */
+export const MEDIUM_PX = 16;
+
+const sizes: Readonly<Record<string, number>> = {
+  ...{ "xx-small": 9, "x-small": 10, small: 13, medium: MEDIUM_PX, large: 18 },
+  ...{ "x-large": 24, "xx-large": 32, "xxx-large": 48 },
+};
+
+/** The size that a `font-size` gives letters, in pixels, beside those of the parent and of the root. */
+export function fontSizeIn(value: string, parent: number, root: number): number {
+  const keyword = sizes[value];
+  if (keyword !== undefined) return keyword;
+  if (value === "smaller" || value === "larger") return value === "larger" ? parent * 1.2 : parent / 1.2;
+  const own = { em: parent, ex: parent / 2, ch: parent / 2, lh: parent * 1.2, "%": parent / 100, rem: root };
+  const size = pixels(value, own);
+  return Number.isNaN(size) ? parent : Math.max(0, size);
+}

@@ -1,15 +1,14 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
-import { ancestorsOf, type Element } from "../tree/dom.ts";
+import type { Element } from "../tree/dom.ts";
 import { isQuirkyPage } from "../tree/quirks.ts";
-import { bandsFor, Cascade, type DeclaredStyle } from "./cascade.ts";
-import { collectRules, MAX_SHEET_CHARACTERS, type Rule } from "./collect-rules.ts";
-import type { ContainerCondition } from "./css-conditions.ts";
-import { type Longhand, longhandsIn, longhandsOfText } from "./longhands.ts";
-import { type MatchingElements, matchingOn } from "./match-rules.ts";
-import { placesOnPage } from "./place-test.ts";
-import { StyleBudget, steps } from "./style-budget.ts";
-import { treesOf } from "./trees.ts";
+import { inherited, type Longhand, longhandsIn, longhandsOfText } from "./longhands.ts";
+import { matchingOn } from "./match-selectors.ts";
+import { hiding, MAX_SHEET_CHARACTERS, rulesIn } from "./sheet-rules.ts";
+import { StyleBudget } from "./style-budget.ts";
+
+/** Values by property, in lower case but for the names of variables. Inheritance is another's matter. */
+export type DeclaredStyle = ReadonlyMap<string, string>;
 
 export interface DeclaredStyles {
   of(element: Element): DeclaredStyle;
@@ -27,13 +26,21 @@ export interface DeclaredStylesOptions {
   readonly among?: ReadonlySet<unknown> | undefined;
 }
 
-const NONE: DeclaredStyle = new Map();
-const MAX_CONTAINER_WORDS = 20;
+/** What is said of elements at one place, and how much it counts: first by its band, then by its specificity. */
+interface Said {
+  readonly elements: readonly Element[];
+  readonly longhands: readonly Longhand[];
+  readonly band: number;
+  readonly specificity: number;
+  readonly isConditional: boolean;
+}
+
+/** Attributes that say how an element looks count least, and important declarations of style attributes most. */
+const bands = { hints: 0, rules: 1, style: 2, importantRules: 3, importantStyle: 4 } as const;
 
 /**
- * Reads styles as a browser's first look on a computer's screen does: sheets in the page, presentational attributes,
- * and style attributes; by importance, tree, layer, specificity, scope and order. Values that are none are left out,
- * and rules for states such as hovering. Inheritance is another's matter.
+ * Reads styles: sheets in the page, presentational attributes, and style attributes; by importance, specificity and
+ * order. Values that are none are left out, and rules for states such as hovering.
  * @param all the elements of the page, in document order
  */
 export function declaredStyles(
@@ -43,107 +50,91 @@ export function declaredStyles(
 ): DeclaredStyles {
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const budget = new StyleBudget();
-  const cascade = new Cascade(budget);
-  const treeOf = treesOf(all);
-  const hasSheets = withSheets && all.some(({ name }) => name === "style");
-  const page = {
-    isQuirky: isQuirkyPage($),
-    hasScripts: all.some(({ name }) => name === "script"),
-    places: placesOnPage(budget),
-    classes: new Map(),
-    budget,
-  };
-  const { rules, highestRank } = hasSheets
-    ? collectRules({ all, subjects: elements, treeOf, page })
-    : { rules: [], highestRank: 0 };
-  const bands = bandsFor(highestRank);
+  const isQuirky = isQuirkyPage($);
+  const said: Said[] = [];
   let left = MAX_SHEET_CHARACTERS;
   for (const element of elements) {
-    const hints = hintsOf(element, page.isQuirky);
-    if (hints !== "") cascade.say([element], longhandsOfText(hints, budget), { bandOf: bands.hints });
-    const style = element.attribs["style"];
-    if (style === undefined) continue;
+    const say = (text: string, band: number): void => {
+      if (text === "") return;
+      const [normal, important] = byImportance(longhandsOfText(text, budget));
+      said.push({ elements: [element], longhands: normal, band, specificity: 0, isConditional: false });
+      if (important.length === 0) return;
+      const own = { elements: [element], longhands: important, band: bands.importantStyle };
+      said.push({ ...own, specificity: 0, isConditional: false });
+    };
+    say(hintsOf(element, isQuirky), bands.hints);
+    const style = element.attribs["style"] ?? "";
     left -= style.length;
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
-    cascade.say([element], longhandsOfText(style, budget), { bandOf: bands.inline(treeOf(element)?.depth ?? 0) });
+    say(style, bands.style);
   }
-  const matches = rules.length === 0 ? [] : matchesIn(rules, matchingOn({ elements, treeOf, page }), budget);
-  const containers = containersIn(matches, elements, budget);
-  for (const { rule, specificity, longhands, elements: matched, distance } of matches) {
-    const held =
-      rule.containers.length === 0
-        ? matched
-        : matched.filter((element) =>
-            rule.containers.every((asked) => isContained(element, asked, containers, budget)),
-          );
-    cascade.say(held, longhands, { bandOf: bands.rule(rule.tree.depth, rule.layer.rank), specificity, distance });
+  const rules = withSheets && all.some(({ name }) => name === "style") ? rulesIn(all, elements, budget) : [];
+  const matching = matchingOn({ elements: rules.length === 0 ? [] : elements, isQuirky, budget });
+  for (const { selectors, declarations, tree, isConditional } of rules) {
+    let longhands: ReturnType<typeof byImportance> | undefined;
+    for (const selector of selectors) {
+      const matched = matching(selector, tree);
+      if (matched.length === 0) continue;
+      longhands ??= byImportance(longhandsIn(declarations, budget));
+      const own = { elements: matched, specificity: selector.specificity, isConditional };
+      said.push({ ...own, longhands: longhands[0], band: bands.rules });
+      if (longhands[1].length > 0) said.push({ ...own, longhands: longhands[1], band: bands.importantRules });
+    }
   }
-  const styles = cascade.styles();
+  const styles = stylesOf(said, budget);
   const isIncomplete = all.some(({ name, attribs }) => name === "link" && /\bstylesheet\b/i.test(attribs["rel"] ?? ""));
   return { of: (element) => styles.get(element) ?? NONE, budget, isIncomplete };
 }
 
-/** What a selector of a rule is about, as far from its scope. */
-interface RuleMatch {
-  readonly rule: Rule;
-  readonly specificity: number;
-  readonly longhands: readonly Longhand[];
-  readonly elements: readonly Element[];
-  readonly distance: number;
-}
+const NONE: DeclaredStyle = new Map();
 
-const matchesIn = (rules: readonly Rule[], matching: MatchingElements, budget: StyleBudget): readonly RuleMatch[] =>
-  rules.flatMap((rule) => matchesOf(rule, matching, budget));
+const byImportance = (longhands: readonly Longhand[]): readonly [readonly Longhand[], readonly Longhand[]] => [
+  longhands.filter(({ isImportant }) => !isImportant),
+  longhands.filter(({ isImportant }) => isImportant),
+];
 
-function matchesOf(rule: Rule, matching: MatchingElements, budget: StyleBudget): RuleMatch[] {
-  let longhands: readonly Longhand[] | undefined;
-  return rule.selectors.flatMap((selector) => {
-    if (selector.isNever) return [];
-    return [...matching(selector, rule)].map(([distance, elements]) => {
-      longhands ??= longhandsIn(rule.declarations, budget);
-      return { rule, specificity: selector.specificity, distance, longhands, elements };
-    });
-  });
-}
-
-/** The words that sheets and style attributes say of containers: which of them count is not asked. */
-function containersIn(
-  matches: readonly RuleMatch[],
-  all: readonly Element[],
-  budget: StyleBudget,
-): ReadonlyMap<Element, ReadonlySet<string>> {
-  const containers = new Map<Element, Set<string>>();
-  const add = (elements: readonly Element[], longhands: readonly Longhand[]): void => {
-    for (const { name, value } of longhands) {
-      if (name !== "container") continue;
-      const words = value.split(/[\s/]+/);
-      budget.spend(words.length * elements.length);
-      for (const element of elements)
-        containers.set(element, new Set([...(containers.get(element) ?? []), ...words].slice(-MAX_CONTAINER_WORDS)));
+function stylesOf(said: readonly Said[], budget: StyleBudget): ReadonlyMap<Element, DeclaredStyle> {
+  interface Declared extends Pick<Said, "band" | "specificity" | "isConditional"> {
+    readonly value: string;
+  }
+  const found = new Map<Element, Map<string, Declared>>();
+  // What counts more comes later. Sorting keeps the order of what counts the same.
+  const order = said.toSorted((a, b) => a.band - b.band || a.specificity - b.specificity);
+  for (const { elements, longhands, band, specificity, isConditional } of order) {
+    budget.spend(elements.length * longhands.length);
+    for (const element of elements) {
+      const own = found.get(element) ?? new Map<string, Declared>();
+      found.set(element, own);
+      for (const { name, value } of longhands) {
+        const before = own.get(name);
+        // Which of two comes later is not known where a layer or a condition has one of them: what hides wins.
+        const isTie =
+          before?.band === band && before.specificity === specificity && (before.isConditional || isConditional);
+        if (isTie && hiding.test(`${name}:${before.value}`) && !hiding.test(`${name}:${value}`)) continue;
+        own.set(name, { value, band, specificity, isConditional });
+      }
     }
-  };
-  if (!matches.some(({ rule }) => rule.containers.length > 0)) return containers;
-  for (const { elements, longhands } of matches) add(elements, longhands);
-  for (const element of all) add([element], longhandsOfText(element.attribs["style"] ?? "", budget));
-  return containers;
+  }
+  return new Map(
+    [...found].map(([element, own]) => [
+      element,
+      new Map([...own].flatMap(([name, { value }]) => withoutKeyword(name, value).map((kept) => [name, kept]))),
+    ]),
+  );
 }
 
-/** Whether an element stands in a container of which something holds. */
-function isContained(
-  element: Element,
-  { name, holds }: ContainerCondition,
-  containers: ReadonlyMap<Element, ReadonlySet<string>>,
-  budget: StyleBudget,
-): boolean {
-  if (!holds || containers.size === 0) return false;
-  budget.spend(10 * steps.around);
-  return [...ancestorsOf(element)].some((around) => {
-    const words = containers.get(around);
-    return (
-      words !== undefined && (words.has("size") || words.has("inline-size")) && (name === undefined || words.has(name))
-    );
-  });
+/** What a value is if it is one of the keywords that all properties have; nothing where the property then says nothing. */
+export function withoutKeyword(name: string, value: string): readonly string[] {
+  if (/^revert(?:-layer)?$/.test(value)) return [];
+  if (value !== "initial" && value !== "unset") return [value];
+  if (value === "unset" && inherited.has(name)) return ["inherit"];
+  return initials[name] === undefined ? [] : [initials[name]];
 }
+
+const initials: Readonly<Record<string, string>> = {
+  ...{ display: "inline", visibility: "visible", color: "black", "font-size": "medium" },
+  "-webkit-text-fill-color": "currentcolor",
+};
 
 /** What names and attributes say of how an element looks; they count least. */
 function hintsOf({ name, attribs }: Element, isQuirky: boolean): string {

@@ -4,7 +4,6 @@ import { attempt } from "./css-text.ts";
 import { rgbOf } from "./css-values.ts";
 import { readSheet, type WrittenDeclaration } from "./read-sheet.ts";
 import { type StyleBudget, steps } from "./style-budget.ts";
-import { isForeign } from "./vendors.ts";
 
 /** A declaration of one property, in lower case but for the names of variables. */
 export interface Longhand {
@@ -13,135 +12,54 @@ export interface Longhand {
   readonly isImportant: boolean;
 }
 
-/** What may keep a text from being seen, and what a text has from the elements around it of that. */
-const inherited: readonly string[] = ["visibility", "color", "-webkit-text-fill-color", "font-size", "text-indent"];
-const others: readonly string[] = [
-  ...[
-    "display",
-    "content-visibility",
-    "opacity",
-    "filter",
-    "animation-name",
-    "zoom",
-    "rotate",
-    "position",
-    "left",
-    "top",
-    "right",
-    "bottom",
-  ],
-  ...[
-    "margin-left",
-    "margin-top",
-    "transform",
-    "scale",
-    "translate",
-    "clip",
-    "clip-path",
-    "width",
-    "height",
-    "max-width",
-    "max-height",
-    "min-width",
-  ],
-  ...[
-    "min-height",
-    "padding-top",
-    "padding-right",
-    "padding-bottom",
-    "padding-left",
-    "float",
-    "flex-grow",
-    "flex-basis",
-    "flex-direction",
-  ],
-  ...[
-    "grid-template-rows",
-    "overflow-x",
-    "overflow-y",
-    "background-color",
-    "background-image",
-    "background-clip",
-    "container",
-  ],
+/** What a text has from the elements around it of what may keep it from being seen. */
+export const inherited: ReadonlySet<string> = new Set(
+  "visibility color -webkit-text-fill-color font-size text-indent".split(" "),
+);
+const properties: readonly string[] = [
+  ...inherited,
+  ..."display content-visibility opacity filter animation-name zoom position left top right bottom".split(" "),
+  ..."margin-left margin-top transform scale translate clip clip-path float flex-grow flex-basis".split(" "),
+  ..."width height max-width max-height min-width min-height flex-direction overflow-x overflow-y".split(" "),
+  ..."padding-top padding-right padding-bottom padding-left".split(" "),
+  ..."background-color background-image background-clip".split(" "),
 ];
 
 /** Each has the whole text of its shorthand, from which its reader takes its part. */
 const shorthands: Readonly<Record<string, readonly string[]>> = {
-  all: [...inherited, ...others],
+  all: properties,
   animation: ["animation-name"],
   background: ["background-color", "background-image", "background-clip"],
-  container: ["container"],
   "flex-flow": ["flex-direction"],
   overflow: ["overflow-x", "overflow-y"],
   "padding-block": ["padding-top", "padding-bottom"],
   "padding-inline": ["padding-left", "padding-right"],
 };
 
-/** As if all pages were written from left to right and from top to bottom. */
-const aliases: Readonly<Record<string, string>> = {
-  ...{
-    "inset-inline-start": "left",
-    "inset-inline-end": "right",
-    "inset-block-start": "top",
-    "inset-block-end": "bottom",
-  },
-  ...{
-    "margin-inline-start": "margin-left",
-    "margin-block-start": "margin-top",
-    "inline-size": "width",
-    "block-size": "height",
-  },
-  ...{
-    "max-inline-size": "max-width",
-    "max-block-size": "max-height",
-    "min-inline-size": "min-width",
-    "min-block-size": "min-height",
-  },
-  ...{
-    "padding-block-start": "padding-top",
-    "padding-block-end": "padding-bottom",
-    "padding-inline-start": "padding-left",
-    "padding-inline-end": "padding-right",
-  },
-  ...{ "container-type": "container", "container-name": "container" },
-  ...Object.fromEntries(
-    [
-      "animation",
-      "animation-name",
-      "background-clip",
-      "clip-path",
-      "filter",
-      "flex",
-      "flex-basis",
-      "flex-direction",
-      "flex-flow",
-      "flex-grow",
-      "opacity",
-      "transform",
-    ].map((name) => [`-webkit-${name}`, name] as const),
-  ),
-};
-
-/** What of a property there is for each side, by what its name begins with. */
+/** What of a property there is for each side, by its name. */
 const sides: Readonly<Record<string, string>> = { inset: "", margin: "margin-", padding: "padding-" };
-
-const relevant: ReadonlySet<string> = new Set([
-  ...inherited,
-  ...others,
-  ...Object.keys(shorthands),
-  ...Object.keys(aliases),
-  ...Object.keys(sides),
-  "flex",
-  "font",
+const known: ReadonlySet<string> = new Set([
+  ...[...properties, ...Object.keys(shorthands), ...Object.keys(sides)],
+  ...["flex", "font"],
 ]);
 
-export const inheritedProperties: ReadonlySet<string> = new Set(inherited);
+/** The usual name of a property, as if all pages were written from left to right and from top to bottom. */
+const usualName = (name: string): string =>
+  name
+    .replace(/^-webkit-(?!text-fill)/, "")
+    .replace("inline-size", "width")
+    .replace("block-size", "height")
+    .replace(/(inline|block)-(start|end)$/, (_, axis, end) =>
+      axis === "inline" ? (end === "start" ? "left" : "right") : end === "start" ? "top" : "bottom",
+    )
+    .replace(/^inset-/, "");
+
+const decoded = (name: string): string => (name.includes("\\") ? ident.decode(name) : name);
 
 /** Whether a property, as it is written, says something of interest. */
 export const isRelevant = (written: string): boolean => {
-  const name = written.includes("\\") ? ident.decode(written) : written;
-  return name.startsWith("--") || relevant.has(name.toLowerCase());
+  const name = decoded(written);
+  return name.startsWith("--") || known.has(usualName(name.toLowerCase()));
 };
 
 /**
@@ -150,7 +68,7 @@ export const isRelevant = (written: string): boolean => {
  */
 export const longhandsIn = (declarations: readonly WrittenDeclaration[], budget: StyleBudget): readonly Longhand[] =>
   declarations.flatMap(({ name, value }) => {
-    const longhands = longhandsOf(name, value, budget);
+    const longhands = isRelevant(name) ? longhandsOf(decoded(name), value, budget) : [];
     budget.spend(steps.kept * longhands.length);
     return longhands;
   });
@@ -171,17 +89,14 @@ export const longhandsOfText = (style: string, budget: StyleBudget): readonly Lo
 
 const styleTexts = new TextMemo<readonly Longhand[]>({ maxTexts: 2_000, maxLength: 500 });
 
-function longhandsOf(writtenName: string, writtenValue: string, budget: StyleBudget): readonly Longhand[] {
-  const decoded = writtenName.includes("\\") ? ident.decode(writtenName) : writtenName;
-  const isVariable = decoded.startsWith("--");
-  const property = isVariable ? decoded : decoded.toLowerCase();
-  if (!isVariable && !relevant.has(property)) return [];
+function longhandsOf(written: string, writtenValue: string, budget: StyleBudget): readonly Longhand[] {
   const [marked = ""] = /!\s*important$/i.exec(writtenValue) ?? [];
   const value = comparable(writtenValue.slice(0, writtenValue.length - marked.length));
-  if (!isValid(property, value, budget)) return [];
   const isImportant = marked !== "";
-  if (isVariable) return [{ name: property, value, isImportant }];
-  const name = aliases[property] ?? property;
+  if (written.startsWith("--")) return [{ name: written, value, isImportant }];
+  const property = written.toLowerCase();
+  if (!isValid(property, value, budget)) return [];
+  const name = usualName(property);
   const side = sides[name];
   if (side !== undefined) {
     const [top = value, right = top, bottom = top, left = right] = partsOf(value);
@@ -199,39 +114,33 @@ function longhandsOf(writtenName: string, writtenValue: string, budget: StyleBud
 
 const partsOf = (value: string): readonly string[] => value.match(/[a-z-]*\((?:[^()]|\([^()]*\))*\)|[^\s]+/g) ?? [];
 
+/** What is said of a whole property, or not known yet. */
+const isForAll = (value: string): boolean =>
+  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(value) || value.includes("var(");
+
 /** What a `flex` makes of a box in its row or column. */
 function flexIn(value: string): { readonly grow: string; readonly basis: string } {
-  if (/^(?:none|auto|initial)$/.test(value)) return { grow: value === "auto" ? "1" : "0", basis: "auto" };
-  if (/^(?:inherit|unset|revert|revert-layer)$/.test(value) || value.includes("var("))
-    return { grow: value, basis: value };
-  const [numbers, sizes] = [
-    partsOf(value).filter((part) => /^[\d.]+$/.test(part)),
-    partsOf(value).filter((part) => !/^[\d.]+$/.test(part)),
-  ];
-  return { grow: numbers[0] ?? "1", basis: sizes[0] ?? "0px" };
+  if (/^(?:none|auto)$/.test(value)) return { grow: value === "auto" ? "1" : "0", basis: "auto" };
+  if (isForAll(value)) return { grow: value, basis: value };
+  const isNumber = (part: string): boolean => /^[\d.]+$/.test(part);
+  const parts = partsOf(value);
+  return { grow: parts.find(isNumber) ?? "1", basis: parts.find((part) => !isNumber(part)) ?? "0px" };
 }
 
 /** The size in a `font`, which names none where it is a font of the system. */
-const sizeIn = (font: string): string =>
-  /^(?:inherit|initial|unset|revert|revert-layer)$/.test(font) || font.includes("var(")
-    ? font
-    : (SIZE.exec(font)?.[1] ?? "medium");
-
+const sizeIn = (font: string): string => (isForAll(font) ? font : (SIZE.exec(font)?.[1] ?? "medium"));
 const SIZE =
   /(?:^|\s)(0+|[\d.]+(?:%|(?!deg|g?rad|turn)[a-z]+)|(?:calc|clamp|max|min)\((?:[^()]|\([^()]*\))*\)|(?:x{1,3}-)?(?:large|small)|larger|smaller)(?=\s*\/|\s)/;
 
 /** In lower case but for the names of variables, and without escapes. */
 const comparable = (value: string): string =>
-  (value.includes("\\") ? ident.decode(value.trim()) : value.trim()).replaceAll(/--[\w-]+|[A-Z]+/g, (part) =>
-    part.startsWith("--") ? part : part.toLowerCase(),
-  );
+  decoded(value.trim()).replaceAll(/--[\w-]+|[A-Z]+/g, (part) => (part.startsWith("--") ? part : part.toLowerCase()));
 
 const isValid = (name: string, value: string, budget: StyleBudget): boolean =>
-  name.startsWith("--") ||
   value.includes("var(") ||
   validity.of(`${name}:${value}`, () => {
     budget.spend(steps.value * (value.includes("(") ? 2 : 1));
-    if (isForeign(name, value)) return false;
+    if (/(?:^|\s)-(?:khtml|moz|ms|o)-/.test(value)) return false;
     // css-tree knows no colours that are made from others.
     return (
       attempt(() => lexer.matchProperty(name, value).error === null) === true ||

@@ -2,21 +2,19 @@ import { PageTooComplexError } from "../page-too-complex-error.ts";
 
 /** Real pages stay below a fifth of it; all of it takes one to two seconds. */
 const MAX_STEPS = 20_000_000;
-/** What costs more than a look at an element, in such looks, as measured. */
+/** What costs other than a look at an element, in such looks, as measured. */
 export const steps = {
-  /** A character of selectors that css-tree has to read. */
+  /** A character of selectors that has to be read. */
   selector: 30,
-  /** What an at-rule asks, or what layers it names. */
-  condition: 1_000,
-  /** What an element has from those around it. */
-  around: 10,
-  /** A character of an attribute that is compared: the case of all is folded, and all are looked through. */
+  /** A sibling that is passed by. */
+  sibling: 1 / 8,
+  /** A character of an attribute that is compared. */
   compared: 1 / 32,
-  /** What is kept of an element: that a rule is about it, or where it stands. */
+  /** A declaration of an element. */
   kept: 10,
   /** The style of an element, where none had the same before. */
   style: 400,
-  /** A value that no element of any page had before, and again what a function in it gives. */
+  /** A value that no element of any page had before. */
   value: 1_000,
   /** A variable that is put in its place. */
   variable: 50,

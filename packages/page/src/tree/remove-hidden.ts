@@ -1,14 +1,10 @@
 import type { CheerioAPI } from "cheerio/slim";
 import { hasNoRoom, type Layout, layoutIn } from "../css/box-room.ts";
-import { type DeclaredStyle, withoutValue } from "../css/cascade.ts";
 import { backgroundOf, type Colour, isClear, isSame, parseColour } from "../css/colours.ts";
 import { coversOn } from "../css/covers.ts";
-import { pixels, withPixels, withVariables } from "../css/css-values.ts";
-import { declaredStyles } from "../css/declared-style.ts";
-import { isRoot } from "../css/element-states.ts";
-import { fontSizeIn, MEDIUM_PX } from "../css/font-size.ts";
+import { fontSizeIn, MEDIUM_PX, pixels, withPixels, withVariables } from "../css/css-values.ts";
+import { type DeclaredStyle, declaredStyles, withoutKeyword } from "../css/declared-style.ts";
 import type { StyleBudget } from "../css/style-budget.ts";
-import { elementBefore } from "../css/trees.ts";
 import {
   type AnyNode,
   type Element,
@@ -20,7 +16,6 @@ import {
   setChildren,
   textOf,
 } from "./dom.ts";
-import { isShadowRoot, shadowRootOf, slotsIn, slottedIn } from "./shadow-roots.ts";
 
 /** What a text has from the elements around it. */
 interface Inherited {
@@ -88,13 +83,12 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
   const all = elementsBelow(root);
-  const among = options.among === undefined ? undefined : withSlots(all, withControls(all, options.among));
+  const among = options.among === undefined ? undefined : withControls(all, options.among);
   const hidden = new Set<AnyNode>();
   const styles = declaredStyles($, all, { ...options, among });
-  const drawn = new DrawnTree(hidden);
   const start: Inherited = { ...OUTERMOST, background: styles.isIncomplete ? "unknown" : WHITE };
   const open: [ParentNode, Inherited][] = [[root, start]];
-  const isCovered = coversOn(styles);
+  const isCovered = coversOn(styles, all);
   const controls: Element[] = [];
   /** Whether these are hidden shows once all controls are known. */
   let closed: Panel[] = [];
@@ -102,11 +96,10 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
     const [parent, around] = entry;
     const isSeen = once(() => isRead(parent, around, isCovered));
-    for (const child of drawn.childrenOf(parent))
+    for (const child of parent.children)
       if (!(isText(child) ? child.data.trim() === "" || isSeen() : isShown(child, around))) hidden.add(child);
   }
   for (const { box } of closed) hidden.add(box);
-  drawn.finish();
   return hidden;
 
   function isShown(child: AnyNode, around: Inherited): boolean {
@@ -122,7 +115,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     if (isUnopened && !style.has("display")) return false; // a sheet that says how it is displayed shows it
     const inherited = inherit(child, style, around, variables);
     if (isTakenAway(child, style) || hasNoRoom(child, style, around.layout)) {
-      const control = controlBefore(child) ?? tabBefore(child, styles.budget);
+      const control = controlBefore(child) ?? tabBefore(child);
       const { ids, labels } = namesOf(child);
       if (control === undefined && ids.length === 0 && labels.length === 0) return false;
       closed.push({ box: child, control, ids, labels, inherited: { ...inherited, isVisible: around.isVisible } });
@@ -154,41 +147,6 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
   }
 }
 
-/**
- * The tree as it is drawn: in a host its shadow tree, and in a slot of that what the host has for it, or else what the
- * slot holds.
- */
-class DrawnTree {
-  readonly #hidden: Set<AnyNode>;
-  readonly #slotted = new Map<AnyNode, readonly AnyNode[]>();
-  /** What is drawn once its slot is. */
-  readonly #waiting = new Set<AnyNode>();
-
-  /** @param hidden to which is added what is drawn nowhere */
-  constructor(hidden: Set<AnyNode>) {
-    this.#hidden = hidden;
-  }
-
-  childrenOf(parent: ParentNode): readonly AnyNode[] {
-    const slotted = this.#slotted.get(parent);
-    if (slotted !== undefined) {
-      for (const child of parent.children) this.#hidden.add(child);
-      for (const node of slotted) this.#waiting.delete(node);
-      return slotted;
-    }
-    const shadow = isElement(parent) ? shadowRootOf(parent) : undefined;
-    if (shadow === undefined) return parent.children;
-    for (const [slot, nodes] of slottedIn(parent as Element, shadow)) this.#slotted.set(slot, nodes);
-    for (const child of parent.children)
-      if (child !== shadow && (isElement(child) || isText(child))) this.#waiting.add(child);
-    return [shadow];
-  }
-
-  finish(): void {
-    for (const node of this.#waiting) this.#hidden.add(node);
-  }
-}
-
 /** A box that is not shown, until somebody may open it. */
 interface Panel {
   readonly box: Element;
@@ -206,17 +164,6 @@ const isControl = ({ name, attribs }: Element): boolean =>
   "aria-expanded" in attribs ||
   attribs["role"] === "tab" ||
   ("aria-controls" in attribs && (name === "button" || attribs["role"] === "button"));
-
-/** The elements with the slots that they may stand in, and what lies around those. */
-function withSlots(all: readonly Element[], among: ReadonlySet<AnyNode>): ReadonlySet<AnyNode> {
-  const shadows = all.filter(isShadowRoot);
-  if (shadows.length === 0) return among;
-  const more = new Set(among);
-  for (const shadow of shadows)
-    if (shadow.parent !== null && more.has(shadow.parent))
-      for (const slot of slotsIn(shadow).values()) addAround(slot, more);
-  return more;
-}
 
 function addAround(node: AnyNode, among: Set<AnyNode>): void {
   for (let at: AnyNode | null = node; at !== null && !among.has(at); at = at.parent) among.add(at);
@@ -263,16 +210,22 @@ const MAX_TABS = 50;
 /**
  * The tab of a panel that names none: the one of its place in the list before the panels, or before what holds them.
  */
-function tabBefore(box: Element, budget: StyleBudget): Element | undefined {
+function tabBefore(box: Element): Element | undefined {
   if (box.attribs["role"] !== "tabpanel") return undefined;
   let place = 0;
-  let before = elementBefore(box, budget);
-  for (; before?.attribs["role"] === "tabpanel" && place < MAX_TABS; before = elementBefore(before, budget)) place++;
+  let before = elementBefore(box);
+  for (; before?.attribs["role"] === "tabpanel" && place < MAX_TABS; before = elementBefore(before)) place++;
   const { parent } = box;
-  const list = before ?? (parent !== null && isElement(parent) ? elementBefore(parent, budget) : undefined);
+  const list = before ?? (parent !== null && isElement(parent) ? elementBefore(parent) : undefined);
   return list === undefined
     ? undefined
     : [list, ...elementsBelow(list)].filter(({ attribs }) => attribs["role"] === "tab")[place];
+}
+
+function elementBefore({ prev }: Element): Element | undefined {
+  let at = prev;
+  while (at !== null && !isElement(at)) at = at.prev;
+  return at ?? undefined;
 }
 
 const isClosedDialog = ({ name, attribs }: Element): boolean => name === "dialog" && !("open" in attribs);
@@ -293,13 +246,11 @@ function variablesOf(
 function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>, budget: StyleBudget): DeclaredStyle {
   if (style.size === 0 || ![...style.values()].some((value) => value.includes("var("))) return style;
   return new Map(
-    [...style]
-      .flatMap(([name, value]) =>
-        name.startsWith("--")
-          ? []
-          : [[name, withVariables(value, variables, budget) ?? withoutValue(name, "unset")] as const],
-      )
-      .filter((entry): entry is readonly [string, string] => entry[1] !== undefined),
+    [...style].flatMap(([name, value]) =>
+      name.startsWith("--")
+        ? []
+        : withoutKeyword(name, withVariables(value, variables, budget) ?? "unset").map((kept) => [name, kept] as const),
+    ),
   );
 }
 
@@ -331,7 +282,7 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   // Layouts of a fixed width are moved by half of it to the middle, and boxes by a share of their own size.
   if (isFar(of("text-indent")) || ["margin-left", "margin-top"].some((side) => pixels(of(side)) <= -3 * FAR_PX))
     return true;
-  if (isGone(of("transform"), of("rotate")) || (of("zoom") !== "" && numberIn(of("zoom")) <= 0.05)) return true;
+  if (of("zoom") !== "" && numberIn(of("zoom")) <= 0.05) return true;
   const moved = withPixels(`${of("transform")} ${of("translate")}`.replaceAll(/[-+]?[\d.]+%/g, "0px")); // a share of its own size
   if (
     (moved.match(/-[\d.]+px/g) ?? []).some(isFar) ||
@@ -343,30 +294,6 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   if (isPlaced && /^rect\(\s*(?:[01](?:px)?[\s,]+){3}[01](?:px)?\s*\)$/.test(of("clip"))) return true;
   if (/^(?:inset\(\s*(?:[5-9]\d|\d{3,})(?:\.\d+)?%|circle\(\s*0(?:px|%)?[\s)])/.test(of("clip-path"))) return true;
   return false;
-}
-
-/** Whether a transform leaves no area: seen from the side, or scaled to nothing. */
-function isGone(transform: string, rotate: string): boolean {
-  const turned = [...transform.matchAll(/\brotate[xy]\(\s*([^()]+)\)/g)]
-    .map(([, angle = ""]) => angle)
-    .concat(/^[xy]\s/.test(rotate) ? rotate.slice(2) : []);
-  if (turned.some((angle) => Math.abs(Math.cos(radians(angle))) <= 0.02)) return true;
-  const [, inner] = /\bmatrix\(([^()]+)\)/.exec(transform) ?? [];
-  if (inner !== undefined) {
-    const [a = 1, b = 0, c = 0, d = 1, x = 0, y = 0] = inner.split(/[\s,]+/).map(Number);
-    if (Math.abs(a * d - b * c) <= 0.001 || x <= -2 * FAR_PX || y <= -2 * FAR_PX) return true;
-  }
-  return [...transform.matchAll(/\bscale(?:[xy]|3d)?\(([^()]+)\)/g)].some(([, scales = ""]) =>
-    scales
-      .split(",")
-      .slice(0, 2)
-      .some((scale) => Math.abs(numberIn(scale.trim())) <= 0.02),
-  );
-}
-
-function radians(angle: string): number {
-  const [, number, unit = ""] = /^(-?[\d.]+)(deg|grad|rad|turn)?$/.exec(angle.trim()) ?? [];
-  return Number(number) * ({ deg: Math.PI / 180, grad: Math.PI / 200, turn: 2 * Math.PI }[unit] ?? 1);
 }
 
 /** A number or a share; NaN if it is neither. */
@@ -401,14 +328,11 @@ function inherit(
   if (style.size === 0 && variables === around.variables && around.layout === "flow") return around;
   const visibility = style.get("visibility");
   const size = style.get("font-size");
-  const own =
-    size === undefined || size === "inherit"
-      ? around.size
-      : fontSizeIn(size, { parent: around.size, root: around.rootSize });
+  const own = size === undefined || size === "inherit" ? around.size : fontSizeIn(size, around.size, around.rootSize);
   return {
     isVisible: visibility === undefined || visibility === "inherit" ? around.isVisible : visibility === "visible",
     size: own,
-    rootSize: isRoot(element) ? own : around.rootSize,
+    rootSize: element.name === "html" ? own : around.rootSize,
     colour: colourOf(style, around, element),
     background: backgroundOf(style, around.background),
     variables,

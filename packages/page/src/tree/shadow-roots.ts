@@ -1,15 +1,9 @@
-import { type AnyNode, type Element, isElement, isText, type ParentNode, setChildren } from "./dom.ts";
+import { type AnyNode, type Element, isElement, type ParentNode, setChildren } from "./dom.ts";
 
 const roots = new WeakSet<Element>();
-const rootsOfHosts = new WeakMap<Element, Element>();
 
 /** Whether a node is the root of a shadow tree, whose host is its parent. To selectors it is no element. */
 export const isShadowRoot = (node: Element): boolean => node.attribs["shadowrootmode"] !== undefined && roots.has(node);
-
-export function shadowRootOf(host: Element): Element | undefined {
-  const root = rootsOfHosts.get(host);
-  return root?.parent === host ? root : undefined;
-}
 
 /**
  * What may have a shadow root, beside elements of the page's own making.
@@ -51,7 +45,6 @@ export function openShadowRoots(templates: readonly Element[]): void {
     if (!isElement(parent) || !(hosts.has(parent.name) || parent.name.includes("-"))) continue;
     opened.add(parent);
     roots.add(template);
-    rootsOfHosts.set(parent, template);
     template.name = "div";
     const slots = slotsIn(template);
     setChildren(
@@ -62,7 +55,7 @@ export function openShadowRoots(templates: readonly Element[]): void {
 }
 
 /** The slots of a shadow tree by their names, each the first of its name. */
-export function slotsIn(root: Element): ReadonlyMap<string, Element> {
+function slotsIn(root: Element): ReadonlyMap<string, Element> {
   const slots = new Map<string, Element>();
   const open: Element[] = [root];
   for (let element = open.pop(); element !== undefined; element = open.pop()) {
@@ -72,20 +65,6 @@ export function slotsIn(root: Element): ReadonlyMap<string, Element> {
       if (isElement(child) && child.name !== "template" && !isShadowRoot(child)) open.push(child);
   }
   return slots;
-}
-
-/** The children of a host that stand in slots, by these. */
-export function slottedIn(host: Element, root: Element): ReadonlyMap<Element, readonly AnyNode[]> {
-  const slots = slotsIn(root);
-  const slotted = new Map<Element, AnyNode[]>();
-  for (const child of host.children) {
-    const slot = child === root || !(isElement(child) || isText(child)) ? undefined : slots.get(slotNameOf(child));
-    if (slot === undefined) continue;
-    const known = slotted.get(slot);
-    if (known === undefined) slotted.set(slot, [child]);
-    else known.push(child);
-  }
-  return slotted;
 }
 
 const slotNameOf = (child: AnyNode): string => (isElement(child) ? (child.attribs["slot"] ?? "") : "");
