@@ -1,6 +1,7 @@
 import { type AnyNode, type Element, isElement, isParent } from "../tree/dom.ts";
 import { readForest } from "./forest.ts";
 import { keepBlocks } from "./keep-blocks.ts";
+import { keepSmall } from "./keep-small.ts";
 import { linksOfNames, type NamedLink } from "./name-cards.ts";
 import type { PageView } from "./page-view.ts";
 import type { Pictures } from "./read-blocks.ts";
@@ -27,7 +28,7 @@ export function findContent(page: ReadPage): FoundContent | undefined {
   const { view, rows } = describePage(page);
   if (view.words < FEW_WORDS || rows.length === 0) return undefined;
   share ??= readForest(contentModel);
-  const kept = keepBlocks(view, rows.map(share));
+  const kept = keepSmall(view, keepBlocks(view, rows.map(share)));
   const found = new Set<AnyNode>();
   view.blocks.forEach(({ nodes }, i) => {
     if (kept[i] === true) for (const node of nodes) addWhole(node, page.unseen, found);

@@ -195,3 +195,24 @@ test("what a page tells machines is read also where its texts have line ends", (
     toMarkdown(`<script type="application/ld+json">${data}</script><p>text`, "https://example.test/").frontMatter,
   ).toBe('---\nauthor: "A. B"\ntype: "newsarticle"\n---\n');
 });
+
+const prose = [
+  "The comet was seen by those who had waited for it, and they wrote down what it did.",
+  "It went over the roofs of the town at nine, and was gone before the bells rang ten.",
+  "Nobody who saw it agreed with another about its colour, which the paper says was green.",
+];
+test.each([1, 2, 3].flatMap((count) => [60, 120, 180].map((words) => [count, words])))(
+  "a short article of %i paragraphs of prose keeps its last line, with %i words around it",
+  (count, words) => {
+    const article = `<article><h1>The comet</h1>${prose
+      .slice(0, count)
+      .map((text) => `<p>${text}</p>`)
+      .join("")}<aside>Subscribe to our letter</aside><p>Strict page text</p></article>`;
+    const links = Array.from({ length: words }, (_, i) => `<li><a href=/${i}>Place</a></li>`).join("");
+    for (const body of [article, `<main>${article}</main>`, `<nav><ul>${links}</ul></nav>${article}`]) {
+      const { markdown } = toMarkdown(page(body), "https://example.test/");
+      expect(markdown).toMatch(/Strict page text$/);
+      for (const beside of ["Politics", "Place", "Subscribe", "Imprint"]) expect(markdown).not.toContain(beside);
+    }
+  },
+);

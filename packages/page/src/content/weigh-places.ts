@@ -63,6 +63,10 @@ export function weighPlaces(view: PageView, shares: readonly number[]): number[]
   });
 }
 
+/** Whether a part is navigation, an aside, or what sites call beside their content. */
+export const isBeside = (zone: Zone): boolean =>
+  (ownWeight(zone) ?? 1) < 1 || besideGroups.some((group) => zone.groups[group] === 0);
+
 /** Undefined where it is the same as around. */
 function ownWeight({ element, name, parent }: Zone): number | undefined {
   const role = isElement(element) ? (element.attribs["role"] ?? "") : "";
@@ -92,7 +96,8 @@ function mainOf(view: PageView): Zone | undefined {
   return main !== undefined && mains.length === 1 && proseShare(view, main) >= MOST ? main : undefined;
 }
 
-function proseShare({ sums, blocks }: PageView, { first, end }: Zone): number {
+/** How much of the page's prose a part holds. */
+export function proseShare({ sums, blocks }: PageView, { first, end }: Zone): number {
   const all = sums.prose[blocks.length] ?? 0;
   return all === 0 ? 0 : sumIn(sums.prose, first, end) / all;
 }
