@@ -178,7 +178,6 @@ export class Cluster {
       server: cluster.server,
       certificate: Buffer.from(cluster["certificate-authority-data"], "base64").toString(),
       token,
-      user: "",
     };
   }
 }

@@ -1,4 +1,5 @@
 import type { ScriptRunner } from "@rockbot/sandbox";
+import { managerRights } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { noOwnCluster, uniqueJob } from "../scripts/scripts-cluster.ts";
 import { atScale, record } from "./figures.ts";
@@ -124,8 +125,7 @@ describe.skipIf(noOwnCluster.isSo)(`F29: a cluster that answers with errors${noO
       cluster.api.faults.push({ verb: "create", resource: "pods", kind: "commitThenDrop" }); // what is there has to be looked at
       await run(runner);
     }
-    const { manager, namespace, api } = cluster;
 
-    expect(api.usedRights(manager.user)).toEqual(api.grantedRights(manager.user, namespace));
+    expect(cluster.api.usedRights()).toEqual(managerRights());
   });
 });

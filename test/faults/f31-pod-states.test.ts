@@ -22,9 +22,9 @@ interface PodFault {
 }
 
 const start = (fault: "ErrImagePull" | "CreateContainerConfigError" | "StartError") => (cluster: FaultyCluster) =>
-  void nodeOf(cluster).startFaults.push(fault);
+  void cluster.api.node.startFaults.push(fault);
 const end = (ending: "OOMKilled" | "Evicted") => (cluster: FaultyCluster, pod: string) =>
-  nodeOf(cluster).end("rockbot-scripts", pod, ending);
+  cluster.api.node.end("rockbot-scripts", pod, ending);
 
 const faults: Readonly<Record<string, PodFault>> = {
   OOMKilled: { code: "", reason: "memory", words: /./, during: end("OOMKilled") },
@@ -33,14 +33,14 @@ const faults: Readonly<Record<string, PodFault>> = {
     code: "execution_failed",
     reason: "node_lost",
     words: /machine .* was lost/,
-    during: (cluster) => nodeOf(cluster).lose(),
+    during: (cluster) => cluster.api.node.lose(),
   },
   "never scheduled": {
     code: "unavailable",
     reason: "unschedulable",
     words: /had room/,
     before: (cluster) => {
-      nodeOf(cluster).isCordoned = true;
+      cluster.api.node.isCordoned = true;
     },
   },
   ImagePullBackOff: {
@@ -112,10 +112,4 @@ async function outcomeOf(runner: ScriptRunner, job: ReturnType<typeof uniqueJob>
     if (!(error instanceof ToolError)) throw error;
     return { code: error.code, reason: String(error.details?.["reason"]), message: error.message };
   }
-}
-
-function nodeOf({ api }: FaultyCluster): FaultyCluster["api"]["nodes"][number] {
-  const [node] = api.nodes;
-  if (node === undefined) throw new Error("The cluster has no node");
-  return node;
 }

@@ -1,3 +1,4 @@
+import type { Pod } from "@rockbot/testing";
 import { describe, expect, test } from "vitest";
 import { jobOf, noOwnCluster, runCold, uniqueJob } from "../scripts/scripts-cluster.ts";
 import { startProgram } from "../services/start-service.ts";
@@ -80,7 +81,7 @@ describe.skipIf(noOwnCluster.isSo)(`F34: a manager that is killed${noOwnCluster.
   test("finds a namespace that is full of old pods, and cleans it up", { timeout: 180_000 }, async () => {
     const count = atScale(40, 1_000);
     const old = Array.from({ length: count }, (_, index) => oldPod(`rockbot-script-old-${index}`));
-    await using cluster = await openFaultyCluster({ manifests: old as never });
+    await using cluster = await openFaultyCluster({ pods: old });
     await using runner = cluster.runner();
     const job = uniqueJob();
 
@@ -118,7 +119,7 @@ const startRunner = (options: ScriptsRunnerOptions) =>
   startProgram("test/faults/scripts/scripts-runner-service.ts", { args: [JSON.stringify(options)] });
 
 /** As a manager of long ago has left it. */
-function oldPod(name: string): object {
+function oldPod(name: string): Pod {
   const labels = { app: "rockbot-script", "rockbot.dev/owner": "long-gone", "rockbot.dev/state": "starting" };
   const security = {
     allowPrivilegeEscalation: false,

@@ -10,16 +10,9 @@ const SCRIPTS = atScale(12, 50);
 const ROOM = 3;
 const { signal } = new AbortController();
 
-const quota = {
-  apiVersion: "v1",
-  kind: "ResourceQuota",
-  metadata: { name: "scripts", namespace: "rockbot-scripts" },
-  spec: { hard: { pods: String(ROOM) } },
-};
-
 describe.skipIf(noOwnCluster.isSo)(`F35: a cluster without room${noOwnCluster.words}`, () => {
   test("has scripts wait for their turn until their deadline", { timeout: 60_000 + SCRIPTS * 5_000 }, async () => {
-    await using cluster = await openFaultyCluster({ manifests: [quota] as never });
+    await using cluster = await openFaultyCluster({ mostPods: ROOM });
     await using runner = cluster.runner({ ceiling: SCRIPTS });
     const deadline = performance.now() + 40_000 + SCRIPTS * 4_000;
     const began = performance.now();
@@ -43,8 +36,7 @@ describe.skipIf(noOwnCluster.isSo)(`F35: a cluster without room${noOwnCluster.wo
   });
 
   test("says so to scripts that get no turn in time", { timeout: 60_000 }, async () => {
-    const none = { ...quota, spec: { hard: { pods: "0" } } };
-    await using cluster = await openFaultyCluster({ manifests: [none] as never });
+    await using cluster = await openFaultyCluster({ mostPods: 0 });
     await using runner = cluster.runner();
     const error = await runner
       .run(uniqueJob(), { signal, deadline: performance.now() + 2_000 })

@@ -12,7 +12,6 @@ const settings = ({ kubeconfigFile, namespace, podNames }: ScriptsCluster, busUr
   KUBECONFIG_FILE: kubeconfigFile,
   KUBERNETES_NAMESPACE: namespace,
   KUBERNETES_SERVICE_ACCOUNT: podNames.serviceAccountName,
-  ...(podNames.priorityClassName === undefined ? {} : { KUBERNETES_PRIORITY_CLASS: podNames.priorityClassName }),
 });
 
 const command = (cluster: ScriptsCluster, busUrl: string, ...args: string[]) =>

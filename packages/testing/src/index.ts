@@ -110,14 +110,13 @@ export { type SpyReport, spy } from "./mcp/spy.ts";
 
 // A Kubernetes cluster: an API server with nodes that run pods as processes of this machine.
 
-export { podSecurityViolations } from "./kubernetes/admission/pod-security.ts";
-export { CHART, renderChart } from "./kubernetes/chart.ts";
+export { CHART, managerRights, renderChart } from "./kubernetes/chart.ts";
 export { type ClusterConnection, kubeconfigOf, writeKubeconfig } from "./kubernetes/cluster-connection.ts";
 export type { ApiFault } from "./kubernetes/faults.ts";
 export { whyNoPods } from "./kubernetes/kubelet/isolation.ts";
 export type { PodEnding, StartFault } from "./kubernetes/kubelet/pod-worker.ts";
 export type { TestNode } from "./kubernetes/kubelet/test-node.ts";
-export type { LoggedRequest } from "./kubernetes/requests/request-log.ts";
+export type { LoggedRequest } from "./kubernetes/requests/request-handler.ts";
 export {
   type KubernetesApi,
   type StartKubernetesApiOptions,

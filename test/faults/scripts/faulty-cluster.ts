@@ -1,4 +1,4 @@
-import { type KubernetesApi, logIn, type Pod, type StartKubernetesApiOptions } from "@rockbot/testing";
+import { type KubernetesApi, logIn, type StartKubernetesApiOptions } from "@rockbot/testing";
 import {
   jobOf,
   noOwnCluster,
@@ -28,13 +28,12 @@ const LOOK_MS = 10;
 export async function openFaultyCluster(options: StartKubernetesApiOptions = {}): Promise<FaultyCluster> {
   await using opening = new AsyncDisposableStack();
   const cluster = opening.use(await openScriptsCluster(options));
-  const { api, namespace } = cluster;
+  const { api } = cluster;
   if (api === undefined) throw new Error(`Cannot bring about faults: ${noOwnCluster.why ?? "the cluster has none"}`);
   const podsOfJobs = new Map<string, Set<string>>();
   const startsOfPods = new Map<string, readonly string[]>();
-  const pods = () => api.list("pods", namespace) as readonly Pod[];
   const look = (): void => {
-    for (const pod of pods()) {
+    for (const pod of api.pods()) {
       const { uid = "" } = pod.metadata;
       const job = jobOf(pod);
       if (job !== undefined) podsOfJobs.set(job, (podsOfJobs.get(job) ?? new Set()).add(uid));
@@ -48,7 +47,7 @@ export async function openFaultyCluster(options: StartKubernetesApiOptions = {})
     ...cluster,
     api,
     podOf(job) {
-      const [pod, another] = pods().filter((one) => jobOf(one) === job);
+      const [pod, another] = api.pods().filter((one) => jobOf(one) === job);
       if (pod === undefined || another !== undefined)
         throw new Error(`Expected one pod of the job, there ${pod === undefined ? "is none" : "are more"}`);
       return pod.metadata.name;

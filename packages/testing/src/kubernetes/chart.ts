@@ -13,11 +13,24 @@ export const RELEASE_NAMESPACE = "rockbot";
 export const MANAGER_ACCOUNT = `${RELEASE}-scripts-manager`;
 /** Of scripts, in their namespace. */
 export const SCRIPT_ACCOUNT = "rockbot-script";
-/** Of scripts. */
-export const PRIORITY_CLASS = `${RELEASE}-script`;
 
 function rootAbove(folder: string): string {
   return existsSync(join(folder, "pnpm-workspace.yaml")) ? folder : rootAbove(dirname(folder));
+}
+
+/** A file of the chart that is no template. */
+const part = (name: string): unknown => parse(readFileSync(join(CHART, "files/scripts", name), "utf8"));
+
+/** What the chart's Role gives the manager in the scripts' namespace, such as `get pods/log`, sorted. */
+export function managerRights(): readonly string[] {
+  const rules = part("manager-rules.yaml") as readonly {
+    readonly resources: readonly string[];
+    readonly verbs: readonly string[];
+  }[];
+  const rights = rules.flatMap(({ resources, verbs }) =>
+    resources.flatMap((of) => verbs.map((verb) => `${verb} ${of}`)),
+  );
+  return [...new Set(rights)].sort();
 }
 
 /**
@@ -29,7 +42,6 @@ export function scriptsManifests(
   namespace = "rockbot-scripts",
   managerNamespace = RELEASE_NAMESPACE,
 ): readonly KubeObject[] {
-  const part = (name: string): unknown => parse(readFileSync(join(CHART, "files/scripts", name), "utf8"));
   const role = { name: MANAGER_ACCOUNT, namespace };
   const manifests: (KubeObject & Readonly<Record<string, unknown>>)[] = [
     {
@@ -62,15 +74,6 @@ export function scriptsManifests(
       kind: "NetworkPolicy",
       metadata: { name: "deny-all", namespace },
       spec: part("network-policy-spec.yaml"),
-    },
-    {
-      apiVersion: "scheduling.k8s.io/v1",
-      kind: "PriorityClass",
-      metadata: { name: PRIORITY_CLASS },
-      value: -100,
-      globalDefault: false,
-      preemptionPolicy: "Never",
-      description: "Scripts of agents, which give way to all else.",
     },
   ];
   return manifests;

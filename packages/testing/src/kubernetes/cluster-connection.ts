@@ -8,8 +8,6 @@ export interface ClusterConnection {
   readonly certificate: string;
   /** A bearer token. */
   readonly token: string;
-  /** Its user, as Roles name it. */
-  readonly user: string;
 }
 
 /** What kubectl and client libraries read as a kubeconfig: JSON, which is YAML too. */

@@ -1,4 +1,4 @@
-import { type Act, rightNameOf } from "./rights.ts";
+import type { ApiRequest } from "./requests/request-of.ts";
 import { ApiFailure } from "./store/api-failure.ts";
 
 /** Which requests a fault befalls. */
@@ -21,16 +21,12 @@ export type ApiFault = FaultTarget &
         readonly message?: string;
         readonly retryAfterSeconds?: number;
       }
-    /** Answered after so long. */
-    | { readonly kind: "slow"; readonly ms: number }
     /** Never answered. */
     | { readonly kind: "hang" }
     /** The connection ends, and nothing has been done. */
     | { readonly kind: "drop" }
     /** All is done, and the connection ends before the answer. */
     | { readonly kind: "commitThenDrop" }
-    /** All is done, and the answer never comes. */
-    | { readonly kind: "commitThenHang" }
     /** Nothing is sent but the head of the answer. */
     | { readonly kind: "silent" }
     /** Ends after so many events. */
@@ -41,9 +37,8 @@ export type ApiFault = FaultTarget &
     | { readonly kind: "expired"; readonly afterEvents: number }
   );
 
-/** Takes the first fault that befalls an act off the list, once it has happened as often as it is to. */
-export function takeFault(faults: ApiFault[], act: Act): ApiFault | undefined {
-  const [verb, resource] = rightNameOf(act).split(" ");
+/** Takes the first fault that befalls a request off the list, once it has happened as often as it is to. */
+export function takeFault(faults: ApiFault[], { verb, resource }: ApiRequest): ApiFault | undefined {
   const index = faults.findIndex((fault) => (fault.verb ?? verb) === verb && (fault.resource ?? resource) === resource);
   const fault = faults[index];
   if (fault === undefined) return undefined;

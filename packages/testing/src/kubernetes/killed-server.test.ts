@@ -13,11 +13,11 @@ const program = (marker: string): string => `
   import { request } from "node:https";
   import { startKubernetesApi } from ${JSON.stringify(join(import.meta.dirname, "start-kubernetes-api.ts"))};
   import { testPod } from ${JSON.stringify(join(import.meta.dirname, "test-pod.ts"))};
-  const { admin } = await startKubernetesApi();
+  const { connection } = await startKubernetesApi();
   const code = "import subprocess, sys; subprocess.Popen([sys.executable, '-c', 'import time; time.sleep(600)', '${marker}'], start_new_session=True).wait()";
-  const pod = testPod("one", { command: ["python3", "-c", code, "${marker}"] });
-  const headers = { authorization: "Bearer " + admin.token, "content-type": "application/json" };
-  request(admin.server + "/api/v1/namespaces/default/pods", { method: "POST", ca: admin.certificate, headers }).end(JSON.stringify(pod));
+  const pod = testPod("one", ["python3", "-c", code, "${marker}"]);
+  const headers = { authorization: "Bearer " + connection.token, "content-type": "application/json" };
+  request(connection.server + "/api/v1/namespaces/default/pods", { method: "POST", ca: connection.certificate, headers }).end(JSON.stringify(pod));
   console.log("started");
 `;
 

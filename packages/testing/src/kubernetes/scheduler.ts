@@ -1,23 +1,19 @@
 import { conditionOf } from "./kubelet/pod-status.ts";
 import type { TestNode } from "./kubelet/test-node.ts";
-import type { ObjectStore } from "./store/object-store.ts";
-import type { Pod } from "./store/objects.ts";
-import { amountOf } from "./store/quantity.ts";
+import type { PodStore } from "./store/pod-store.ts";
 
-/** Binds pods to nodes with room for what they ask for, and says of a pod why there is none. */
+/** Binds pods to the node while it takes some; says of a pod that it takes none. */
 export class Scheduler implements Disposable {
-  readonly #store: ObjectStore;
-  readonly #nodes: readonly TestNode[];
+  readonly #store: PodStore;
+  readonly #node: TestNode;
   readonly #unlisten: () => void;
   #isPlanned = false;
   #isDisposed = false;
 
-  constructor(store: ObjectStore, nodes: readonly TestNode[]) {
+  constructor(store: PodStore, node: TestNode) {
     this.#store = store;
-    this.#nodes = nodes;
-    this.#unlisten = store.onChange(({ resource }) => {
-      if (resource === "pods") this.plan();
-    });
+    this.#node = node;
+    this.#unlisten = store.onChange(() => this.plan());
   }
 
   /** Looks at all pods without a node once more, soon. */
@@ -31,58 +27,19 @@ export class Scheduler implements Disposable {
   }
 
   #bindAll(): void {
-    for (const pod of this.#pods()) {
+    const { name: nodeName, isCordoned, isLost } = this.#node;
+    for (const pod of this.#store.list()) {
       if (pod.spec.nodeName !== undefined || pod.metadata.deletionTimestamp !== undefined) continue;
-      const faults = this.#nodes.map((node) => this.#whyNot(pod, node));
-      const node = this.#nodes[faults.indexOf(undefined)];
-      const condition =
-        node === undefined
-          ? conditionOf(pod, "PodScheduled", false, {
-              reason: "Unschedulable",
-              message: `0/${this.#nodes.length} nodes are available: ${summary(faults)}.`,
-            })
-          : conditionOf(pod, "PodScheduled", true);
+      const isBound = !isCordoned && !isLost && pod.spec.nodeSelector === undefined; // the node has no label
+      const why = { reason: "Unschedulable", message: "0/1 nodes are available." };
+      const condition = conditionOf(pod, "PodScheduled", isBound, isBound ? {} : why);
       const status = { ...pod.status, phase: "Pending", conditions: [condition] };
-      this.#store.update("pods", {
-        ...pod,
-        spec: node === undefined ? pod.spec : { ...pod.spec, nodeName: node.name },
-        status,
-      });
+      this.#store.update({ ...pod, spec: isBound ? { ...pod.spec, nodeName } : pod.spec, status });
     }
-  }
-
-  #whyNot(pod: Pod, node: TestNode): string | undefined {
-    if (node.isLost) return "node(s) had untolerated taint {node.kubernetes.io/unreachable: }";
-    if (node.isCordoned) return "node(s) were unschedulable";
-    const selector = Object.entries(pod.spec.nodeSelector ?? {});
-    if (selector.some(([key, value]) => key !== "kubernetes.io/hostname" || value !== node.name))
-      return "node(s) didn't match Pod's node affinity/selector";
-    const there = this.#pods().filter(
-      ({ spec, status }) => spec.nodeName === node.name && status?.phase !== "Succeeded" && status?.phase !== "Failed",
-    );
-    const asked = (resource: string): number =>
-      [...there, pod].reduce((total, one) => total + requestOf(one, resource), 0);
-    if (asked("cpu") > node.cpus) return "Insufficient cpu";
-    return asked("memory") > node.memoryBytes ? "Insufficient memory" : undefined;
-  }
-
-  #pods(): readonly Pod[] {
-    return this.#store.list("pods") as readonly Pod[];
   }
 
   [Symbol.dispose](): void {
     this.#isDisposed = true;
     this.#unlisten();
   }
-}
-
-const requestOf = ({ spec }: Pod, resource: string): number =>
-  spec.containers.reduce(
-    (total, { resources }) => total + amountOf(resources?.requests?.[resource] ?? resources?.limits?.[resource] ?? 0),
-    0,
-  );
-
-function summary(faults: readonly (string | undefined)[]): string {
-  const kinds = [...new Set(faults)];
-  return kinds.map((kind) => `${faults.filter((fault) => fault === kind).length} ${kind}`).join(", ");
 }

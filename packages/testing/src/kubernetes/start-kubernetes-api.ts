@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createSecureServer } from "node:http2";
 import type { AddressInfo } from "node:net";
@@ -7,86 +8,60 @@ import { makeCertificate } from "../make-certificate.ts";
 import type { ClusterConnection } from "./cluster-connection.ts";
 import type { ApiFault } from "./faults.ts";
 import { TestNode } from "./kubelet/test-node.ts";
-import { isIsolated } from "./network-policies.ts";
-import { RequestHandler } from "./requests/request-handler.ts";
-import type { LoggedRequest } from "./requests/request-log.ts";
-import { rightsOf, serviceAccountUser, type User } from "./rights.ts";
+import { type LoggedRequest, RequestHandler } from "./requests/request-handler.ts";
 import { Scheduler } from "./scheduler.ts";
-import { loadManifests } from "./store/load-manifests.ts";
-import { ObjectStore } from "./store/object-store.ts";
-import type { KubeObject, Pod } from "./store/objects.ts";
-import { Users } from "./users.ts";
+import type { Pod } from "./store/objects.ts";
+import { PodStore } from "./store/pod-store.ts";
 
 export interface StartKubernetesApiOptions {
-  /**
-   * Objects that are there from the start, such as the chart's; a namespace without a `default` service account gets
-   * one.
-   */
-  readonly manifests?: readonly KubeObject[] | undefined;
-  /** Images that nodes have, by name without digest. @default ["python:3.12-slim"] */
-  readonly images?: readonly string[] | undefined;
-  /** @default one, with 8 processors and 16 GiB */
-  readonly nodes?:
-    | readonly { readonly name: string; readonly cpus?: number; readonly memoryBytes?: number }[]
-    | undefined;
-  /** Whether a NetworkPolicy is more than a text, as it depends on a cluster's network. @default true */
+  /** Pods that are there from the start. @default none */
+  readonly pods?: readonly Pod[] | undefined;
+  /** As many pods as a quota grants. @default any number */
+  readonly mostPods?: number | undefined;
+  /** Whether pods reach nothing, as a NetworkPolicy that is more than a text has it. @default true */
   readonly enforcesNetworkPolicies?: boolean | undefined;
-  /** Folders of this machine that stand for claimed volumes, by the claim's name. */
-  readonly claims?: Readonly<Record<string, string>> | undefined;
   /** Put on each new pod: it is not gone until somebody takes them away. @default none */
   readonly podFinalizers?: readonly string[] | undefined;
 }
 
-/** A Kubernetes API server for tests, and the nodes that run its pods. Disposal ends all pods. */
+/** A Kubernetes API server for tests, and the node that runs its pods. Disposal ends all pods. */
 export interface KubernetesApi extends AsyncDisposable {
-  readonly url: string;
-  /** Who may do everything. */
-  readonly admin: ClusterConnection;
-  /** Somebody who may do what the Roles in the manifests say. */
-  connectionFor(serviceAccount: { readonly namespace: string; readonly name: string }): ClusterConnection;
-  /** Of resources, in the order they came. */
+  /** Of the one who is known. */
+  readonly connection: ClusterConnection;
+  /** In the order they came. */
   readonly requests: readonly LoggedRequest[];
-  /** Rights that somebody has used with success, such as `get pods/log`, sorted. */
-  usedRights(user: string): readonly string[];
-  /** Rights that the Roles give, in the same form. */
-  grantedRights(user: string, namespace: string): readonly string[];
+  /** The rights that the requests so far need of a Role, such as `get pods/log`, sorted. */
+  usedRights(): readonly string[];
   /** For the next requests that they befall. */
   readonly faults: ApiFault[];
-  readonly nodes: readonly TestNode[];
-  /** As it is stored. */
-  list(resource: string, namespace?: string): readonly KubeObject[];
+  readonly node: TestNode;
+  pods(): readonly Pod[];
   /** Closes all watches, as a server that restarts. */
   closeWatches(): void;
   /** Sends nothing to the watches that are open, which stay open. */
   silenceWatches(): void;
   /** The same to the logs that are followed. */
   silenceLogs(): void;
-  bookmarkWatches(): void;
-  /** Forgets past changes: a watch or a list that goes on from before gets 410. */
-  compact(): void;
 }
 
 /**
- * Speaks as much of the Kubernetes API as clients of pods ask for, over TLS and to users with tokens, with the promises
- * of a real server: versions, conflicts, admission, rights. Pods run as real processes (see `startContainerProcess`),
- * which are gone after disposal, and when this process ends in whatever way.
+ * Speaks as much of the Kubernetes API as the runner of scripts asks for, over TLS: pods, their watch, their logs, and
+ * attach, with versions and conflicts. Pods run as real processes (see `startContainerProcess`), which are gone after
+ * disposal, and when this process ends in whatever way.
  *
- * What it has not: controllers, other workloads than pods, init containers, restarts of containers, `exec` and
- * `portforward`, which are refused to all.
+ * It is for what no real cluster does on demand: its faults, and the ends of its pods. Rights, admission, Pod Security
+ * and network policies are those of a real cluster: test/cluster tests them there.
  */
-// Long because: a server is set up from top to bottom, then come the short operations on it
 export async function startKubernetesApi({
-  manifests = [],
-  images = ["python:3.12-slim"],
-  nodes: nodeOptions = [{ name: "node-1" }],
+  pods = [],
+  mostPods = Number.POSITIVE_INFINITY,
   enforcesNetworkPolicies = true,
-  claims = {},
-  podFinalizers = [],
+  podFinalizers: finalizers = [],
 }: StartKubernetesApiOptions = {}): Promise<KubernetesApi> {
-  const store = new ObjectStore();
-  const users = new Users(store);
-  const nodes: TestNode[] = [];
-  const handler = new RequestHandler({ store, users, nodes, podFinalizers });
+  const store = new PodStore();
+  const node = new TestNode(store, { name: "node-1", hasNetwork: !enforcesNetworkPolicies });
+  const token = randomBytes(16).toString("hex");
+  const handler = new RequestHandler({ store, node, token, mostPods, finalizers });
   const { key, certificate } = makeCertificate();
   // Speaks HTTP/2 with clients that offer it, as a real server does; what the handler uses of requests and answers is
   // the same in both.
@@ -108,34 +83,21 @@ export async function startKubernetesApi({
   server.on("tlsClientError", () => {}); // clients that do not trust us
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   const { port } = server.address() as AddressInfo;
-  const url = `https://127.0.0.1:${port}`;
+  const scheduler = new Scheduler(store, node);
+  for (const pod of pods) store.create(pod);
 
-  for (const { name, cpus = 8, memoryBytes = 16 * 2 ** 30 } of nodeOptions) {
-    const environment = { KUBERNETES_SERVICE_HOST: "127.0.0.1", KUBERNETES_SERVICE_PORT: String(port) };
-    const hasNetwork = (pod: Pod): boolean =>
-      pod.spec.hostNetwork === true || !(enforcesNetworkPolicies && isIsolated(store, pod));
-    nodes.push(new TestNode(store, { name, cpus, memoryBytes, images, claims, environment, hasNetwork }));
-    store.create("nodes", { metadata: { name } });
-  }
-  const scheduler = new Scheduler(store, nodes);
-  loadManifests(store, manifests);
-
-  const admin: User = { name: "kubernetes-admin", groups: ["system:masters", "system:authenticated"] };
   return {
-    url,
-    admin: { server: url, certificate, token: users.add(admin), user: admin.name },
-    connectionFor: ({ namespace, name }) => ({
-      server: url,
-      certificate,
-      token: users.addServiceAccount(namespace, name),
-      user: serviceAccountUser(namespace, name),
-    }),
+    connection: { server: `https://127.0.0.1:${port}`, certificate, token },
     requests: handler.log,
-    usedRights: (user) => users.usedBy(user),
-    grantedRights: (user, namespace) => rightsOf(store, { name: user, groups: [] }, namespace),
+    usedRights() {
+      const rights = handler.log.map(({ verb, resource }) => `${verb} ${resource}`);
+      // A stream is opened by a GET, and does more than one: a server asks for both.
+      if (rights.includes("get pods/attach")) rights.push("create pods/attach");
+      return [...new Set(rights)].sort();
+    },
     faults: handler.faults,
-    nodes,
-    list: (resource, namespace) => store.list(resource, namespace),
+    node,
+    pods: () => store.list(),
     closeWatches() {
       for (const watch of handler.watches) watch.close();
     },
@@ -145,16 +107,12 @@ export async function startKubernetesApi({
     silenceLogs() {
       for (const log of handler.logs) log.silence();
     },
-    bookmarkWatches() {
-      for (const watch of handler.watches) watch.bookmark();
-    },
-    compact: () => store.compact(),
     async [Symbol.asyncDispose]() {
       scheduler[Symbol.dispose]();
       const closed = new Promise((resolve) => server.close(resolve));
       handler[Symbol.dispose]();
       for (const socket of sockets) socket.destroy();
-      await Promise.all(nodes.map((node) => node[Symbol.asyncDispose]()));
+      await node[Symbol.asyncDispose]();
       await closed;
     },
   };

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { kubernetesTool } from "../machine/kubernetes-tools.ts";
 import { run } from "../machine/run.ts";
 import { temporaryFolder } from "../machine/temporary-folder.ts";
-import { MANAGER_ACCOUNT, PRIORITY_CLASS, RELEASE_NAMESPACE, SCRIPT_ACCOUNT, scriptsManifests } from "./chart.ts";
+import { MANAGER_ACCOUNT, SCRIPT_ACCOUNT, scriptsManifests } from "./chart.ts";
 import type { ClusterConnection } from "./cluster-connection.ts";
 import { type KubernetesApi, type StartKubernetesApiOptions, startKubernetesApi } from "./start-kubernetes-api.ts";
 import type { Pod } from "./store/objects.ts";
@@ -20,11 +20,8 @@ export interface TestCluster extends AsyncDisposable {
   readonly namespace: string;
   /** Somebody with the manager's rights. */
   readonly manager: ClusterConnection;
-  /**
-   * What the chart has the manager name in its pods; the class of priorities is of all namespaces, so that a real
-   * cluster is given none.
-   */
-  readonly podNames: { readonly serviceAccountName: string; readonly priorityClassName?: string };
+  /** What the chart has the manager name in its pods, but the class of priorities, which is of all namespaces. */
+  readonly podNames: { readonly serviceAccountName: string };
   /** Those of the namespace that are there, finished or not. */
   pods(): Promise<readonly Pod[]>;
   /** What the only container of a pod has written; nothing, where there is none yet or any more. */
@@ -47,16 +44,12 @@ export function whyNoFaults(): string | undefined {
 export async function testCluster(options: StartKubernetesApiOptions = {}): Promise<TestCluster> {
   const kubeconfig = realKubeconfig();
   if (kubeconfig !== undefined) return await prepareCluster(kubeconfig);
-  const namespace = "rockbot-scripts";
-  const api = await startKubernetesApi({
-    ...options,
-    manifests: [...scriptsManifests(namespace), ...(options.manifests ?? [])],
-  });
+  const api = await startKubernetesApi(options);
   return {
-    namespace,
-    manager: api.connectionFor({ namespace: RELEASE_NAMESPACE, name: MANAGER_ACCOUNT }),
-    podNames: { serviceAccountName: SCRIPT_ACCOUNT, priorityClassName: PRIORITY_CLASS },
-    pods: async () => api.list("pods", namespace) as readonly Pod[],
+    namespace: "rockbot-scripts",
+    manager: api.connection,
+    podNames: { serviceAccountName: SCRIPT_ACCOUNT },
+    pods: async () => api.pods(),
     logOf: async (pod) => logIn(api, pod),
     api,
     [Symbol.asyncDispose]: () => api[Symbol.asyncDispose](),
@@ -64,10 +57,7 @@ export async function testCluster(options: StartKubernetesApiOptions = {}): Prom
 }
 
 /** What the only container of a pod has written so far. */
-export function logIn({ nodes }: KubernetesApi, pod: Pod): string {
-  const name = pod.spec.containers[0]?.name ?? "";
-  return String(nodes.map((node) => node.container(pod, name)?.log.read()).find((log) => log !== undefined) ?? "");
-}
+export const logIn = ({ node }: KubernetesApi, pod: Pod): string => String(node.container(pod)?.log.read() ?? "");
 
 function realKubeconfig(): string | undefined {
   const file = process.env[KUBECONFIG];
@@ -82,10 +72,7 @@ async function prepareCluster(kubeconfig: string): Promise<TestCluster> {
     run(tool.program, ["--kubeconfig", kubeconfig, ...args], { timeoutMs: KUBECTL_MS });
   using folder = temporaryFolder();
   const namespace = `rockbot-test-${randomBytes(6).toString("hex")}`;
-  // The manager's account lies in the same namespace, and the class of priorities, which is of all namespaces, is left
-  // out.
-  const items = scriptsManifests(namespace, namespace).filter(({ kind }) => kind !== "PriorityClass");
-  for (const item of items)
+  for (const item of scriptsManifests(namespace, namespace)) // the manager's account lies in the same namespace
     await kubectl("create", "--validate=false", "--filename", folder.write("manifest.json", item));
   await kubectl("wait", "--for=create", "--timeout=30s", "--namespace", namespace, "serviceaccount/default"); // a controller makes it
   const asked = folder.write("token.json", {
@@ -103,10 +90,9 @@ async function prepareCluster(kubeconfig: string): Promise<TestCluster> {
     ];
   };
   const { server, "certificate-authority-data": authority } = view.clusters[0].cluster;
-  const user = `system:serviceaccount:${namespace}:${MANAGER_ACCOUNT}`;
   return {
     namespace,
-    manager: { server, certificate: Buffer.from(authority, "base64").toString(), token: status.token, user },
+    manager: { server, certificate: Buffer.from(authority, "base64").toString(), token: status.token },
     podNames: { serviceAccountName: SCRIPT_ACCOUNT },
     async pods() {
       const { items } = JSON.parse(await kubectl("get", "pods", "--namespace", namespace, "--output", "json")) as {

@@ -7,10 +7,10 @@ import { PodsApi } from "./pods-api.ts";
 const MOST_TURNS = 100;
 
 test("requests go over HTTP/1.1 to a server that speaks HTTP/2, too, and each can be called off at any moment", async () => {
-  await using server = await startKubernetesApi({ nodes: [] });
+  await using server = await startKubernetesApi();
   using folder = temporaryFolder();
   const kubeconfigFile = folder.write("kubeconfig", "");
-  writeKubeconfig(kubeconfigFile, server.admin);
+  writeKubeconfig(kubeconfigFile, server.connection);
   await using config = loadClusterConfig({ kubeconfigFile });
   const api = new PodsApi(config, "default");
   const { signal } = new AbortController();

@@ -17,11 +17,9 @@ const FIRST_TRIES = 1_000;
 
 export interface Mount {
   readonly path: string;
-  /** A file or folder of this machine; undefined for a new folder. */
-  readonly source: string | undefined;
   /**
-   * Where a new folder is: on the disk as much as there is room goes into it, as a kubelet takes its time to look; else
-   * in memory.
+   * Where the folder is, which is a new one: on the disk as much as there is room goes into it, as a kubelet takes its
+   * time to look; else in memory.
    */
   readonly isOnDisk: boolean;
   readonly isReadOnly: boolean;
@@ -58,8 +56,6 @@ export interface ContainerProcess {
   readonly started: Promise<string | undefined>;
   /** Resolves when all its processes are gone and their output has been read. */
   readonly ended: Promise<ContainerEnd>;
-  /** Sends SIGTERM to its first process. */
-  terminate(): void;
   kill(): void;
 }
 
@@ -126,10 +122,6 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
         resolve({ exitCode: isSigkill ? 137 : (exitCode ?? 143), isOutOfMemory });
       });
     }),
-    terminate() {
-      const first = child.pid === undefined ? undefined : firstChildOf(child.pid);
-      if (first !== undefined) signal(first, "SIGTERM");
-    },
     kill() {
       if (isKilled) return;
       isKilled = true;
@@ -139,13 +131,11 @@ export function startContainerProcess(options: ContainerOptions): ContainerProce
 }
 
 /** How a container comes to see something. */
-function stepOf({ path, source, isOnDisk, isReadOnly, maxBytes }: Mount, newFolder: string): string {
-  if (source === undefined && !isOnDisk && !isReadOnly) return `tmpfs:${path}:${maxBytes}`;
-  if (source === undefined) {
-    mkdirSync(newFolder);
-    chmodSync(newFolder, 0o777); // pods have other users
-  }
-  return `bind:${path}:${isReadOnly ? "ro" : "rw"}:${source ?? newFolder}`;
+function stepOf({ path, isOnDisk, isReadOnly, maxBytes }: Mount, newFolder: string): string {
+  if (!isOnDisk && !isReadOnly) return `tmpfs:${path}:${maxBytes}`;
+  mkdirSync(newFolder);
+  chmodSync(newFolder, 0o777); // pods have other users
+  return `bind:${path}:${isReadOnly ? "ro" : "rw"}:${newFolder}`;
 }
 
 /**
@@ -155,14 +145,14 @@ function stepOf({ path, source, isOnDisk, isReadOnly, maxBytes }: Mount, newFold
 function killFirst(child: ChildProcess, triesLeft = FIRST_TRIES): void {
   if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
   const first = firstChildOf(child.pid);
-  if (first !== undefined) signal(first, "SIGKILL");
+  if (first !== undefined) killProcess(first);
   else if (triesLeft === 0) child.kill("SIGKILL");
   else setTimeout(killFirst, FIRST_TRY_MS, child, triesLeft - 1);
 }
 
-function signal(pid: number, name: NodeJS.Signals): void {
+function killProcess(pid: number): void {
   try {
-    process.kill(pid, name);
+    process.kill(pid, "SIGKILL");
   } catch {
     // It has just ended.
   }

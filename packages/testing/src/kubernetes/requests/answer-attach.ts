@@ -17,7 +17,7 @@ export function answerAttach(socket: WebSocket, container: RunningContainer | un
   const wants = (name: string): boolean => query.get(name) === "true" || query.get(name) === "1";
   const process = container?.process;
   if (container === undefined || process === undefined || container.state.running === undefined) {
-    const message = `container not found ("${query.get("container") ?? ""}")`;
+    const message = "container not found";
     finish(socket, { metadata: {}, status: "Failure", message, reason: "InternalError", code: 500 });
     return;
   }
@@ -29,9 +29,7 @@ export function answerAttach(socket: WebSocket, container: RunningContainer | un
   if (wants("stdout")) process.stdout.on("data", toStdout);
   if (wants("stderr")) process.stderr.on("data", toStderr);
   const stdin = wants("stdin") ? container.stdin : null;
-  const closeStdin = (): void => {
-    if (container.spec.stdinOnce === true) stdin?.end();
-  };
+  const closeStdin = (): void => void stdin?.end(); // pods of scripts take it once
   socket.on("message", (message: RawData) => {
     const data = Buffer.isBuffer(message) ? message : Buffer.concat(message as Buffer[]);
     if (data[0] === Channel.Stdin && stdin?.writable === true && !stdin.write(data.subarray(1))) {

@@ -14,18 +14,10 @@ export async function readBody(message: IncomingMessage): Promise<unknown> {
     chunks.push(chunk);
   }
   if (bytes === 0) return undefined;
-  if (message.headers["content-type"]?.includes("protobuf") === true)
-    throw new ApiFailure(
-      415,
-      "UnsupportedMediaType",
-      "the body of the request was in an unknown format - accepted media types include: application/json",
-    );
   try {
     return JSON.parse(Buffer.concat(chunks).toString()) as unknown;
   } catch {
-    throw badRequest(
-      "the object provided is unrecognized (must be of type Pod): couldn't get version/kind; json parse error",
-    );
+    throw badRequest("the object provided is unrecognized: json parse error");
   }
 }
 

@@ -3,84 +3,42 @@ export class ApiFailure extends Error {
   override readonly name = "ApiFailure";
   readonly code: number;
   readonly reason: string;
-  readonly details: object | undefined;
   readonly retryAfterSeconds: number | undefined;
 
   constructor(
     code: number,
     reason: string,
     message: string,
-    {
-      details,
-      retryAfterSeconds,
-    }: { readonly details?: object | undefined; readonly retryAfterSeconds?: number | undefined } = {},
+    { retryAfterSeconds }: { readonly retryAfterSeconds?: number | undefined } = {},
   ) {
     super(message);
     this.code = code;
     this.reason = reason;
-    this.details = details;
     this.retryAfterSeconds = retryAfterSeconds;
   }
 
   get status(): object {
-    const details =
-      this.retryAfterSeconds === undefined
-        ? this.details
-        : { ...this.details, retryAfterSeconds: this.retryAfterSeconds };
-    return {
-      kind: "Status",
-      apiVersion: "v1",
-      metadata: {},
-      status: "Failure",
-      message: this.message,
-      reason: this.reason,
-      ...(details === undefined ? {} : { details }),
-      code: this.code,
-    };
+    const { code, reason, message, retryAfterSeconds } = this;
+    const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
+    return { kind: "Status", apiVersion: "v1", metadata: {}, status: "Failure", message, reason, ...details, code };
   }
-}
-
-/** What is wrong with one field of an object. */
-export interface FieldFault {
-  readonly reason:
-    | "FieldValueInvalid"
-    | "FieldValueRequired"
-    | "FieldValueNotSupported"
-    | "FieldValueForbidden"
-    | "FieldValueDuplicate"
-    | "FieldValueNotFound";
-  readonly field: string;
-  readonly message: string;
 }
 
 export const badRequest = (message: string): ApiFailure => new ApiFailure(400, "BadRequest", message);
 
-export const notFound = (resource: string, name: string): ApiFailure =>
-  new ApiFailure(404, "NotFound", `${resource} "${name}" not found`, { details: { name, kind: resource } });
+export const notFound = (name: string): ApiFailure => new ApiFailure(404, "NotFound", `pods "${name}" not found`);
 
 /** For a path that leads to nothing. */
 export const noSuchResource = (): ApiFailure =>
   new ApiFailure(404, "NotFound", "the server could not find the requested resource");
 
-export const alreadyExists = (resource: string, name: string): ApiFailure =>
-  new ApiFailure(409, "AlreadyExists", `${resource} "${name}" already exists`, { details: { name, kind: resource } });
+export const alreadyExists = (name: string): ApiFailure =>
+  new ApiFailure(409, "AlreadyExists", `pods "${name}" already exists`);
 
-export const conflict = (resource: string, name: string, why: string): ApiFailure =>
-  new ApiFailure(409, "Conflict", `Operation cannot be fulfilled on ${resource} "${name}": ${why}`, {
-    details: { name, kind: resource },
-  });
+export const conflict = (name: string, why: string): ApiFailure =>
+  new ApiFailure(409, "Conflict", `Operation cannot be fulfilled on pods "${name}": ${why}`);
 
-export const forbidden = (resource: string, name: string, why: string): ApiFailure =>
-  new ApiFailure(403, "Forbidden", `${resource}${name === "" ? "" : ` "${name}"`} is forbidden: ${why}`, {
-    details: { ...(name === "" ? {} : { name }), kind: resource },
-  });
+export const forbidden = (name: string, why: string): ApiFailure =>
+  new ApiFailure(403, "Forbidden", `pods "${name}" is forbidden: ${why}`);
 
 export const expired = (message: string): ApiFailure => new ApiFailure(410, "Expired", message);
-
-export const invalid = (kind: string, name: string, faults: readonly FieldFault[]): ApiFailure => {
-  const texts = [...new Set(faults.map(({ field, message }) => `${field}: ${message}`))];
-  const summary = texts.length === 1 ? texts[0] : `[${texts.join(", ")}]`;
-  return new ApiFailure(422, "Invalid", `${kind} "${name}" is invalid: ${summary}`, {
-    details: { name, kind, causes: faults },
-  });
-};
