@@ -1,9 +1,7 @@
 import type { Extras } from "./extras.ts";
-import { kinds } from "./kinds.ts";
 import { stem } from "./stem.ts";
-import { stopWords } from "./stop-words.ts";
-import { synonymClasses } from "./synonyms.ts";
 import { tokenize } from "./tokenize.ts";
+import { kinds, stopWords, synonymClasses } from "./word-lists.ts";
 
 /** A word of a question: as it was written, and as it is looked up. */
 export interface Word {
