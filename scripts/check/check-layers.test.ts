@@ -138,6 +138,23 @@ test("checkLayers refuses a ring of the top folders of a package, and shows the 
   await expect(checkLayers(tree.root, ["packages/bus"])).resolves.toMatch("imports");
 });
 
+test("checkLayers refuses a ring of a top folder and a file beside it, but for the index and among generated files", async () => {
+  const files = {
+    "packages/bus/src/a/one.ts": 'import "../two.ts";',
+    "packages/bus/src/a/three.ts": "export const three = 3;",
+    "packages/bus/src/generated/tools.ts": 'import "../tool.ts";',
+    "packages/bus/src/generated/types.ts": "export type Type = string;",
+    "packages/bus/src/tool.ts": 'export type { Type } from "./generated/types.ts";',
+    "packages/bus/src/index.ts": 'export * from "./a/three.ts";',
+    "packages/bus/src/a/four.ts": 'import "../index.ts";',
+  };
+  await using tree = await makeTree({ ...fine, ...files, "packages/bus/src/two.ts": "export const two = 2;" });
+  await expect(checkLayers(tree.root, [])).resolves.toMatch("imports");
+
+  await using ringed = await makeTree({ ...fine, ...files, "packages/bus/src/two.ts": 'import "./a/three.ts";' });
+  await expect(checkLayers(ringed.root, [])).rejects.toThrow("packages/bus/src/two.ts -> packages/bus/src/a/three.ts");
+});
+
 test("checkLayers refuses a package in the list of those with rings once it has none", async () => {
   await using tree = await makeTree({ ...fine, ...ring, "packages/bus/src/b/three.ts": "export const three = 3;" });
   await expect(checkLayers(tree.root, ["packages/bus"])).rejects.toThrow(

@@ -40,13 +40,13 @@ export async function countCycles(root: string): Promise<number> {
   return summary.violations.length;
 }
 
-/** In words, the imports that make the top folders of a package's `src` a ring, one for each two folders. */
+/** In words, the imports that make the top folders and files of a package's `src` a ring, one for each two of them. */
 function ringFaults(modules: ICruiseResult["modules"], withRings: readonly string[]): readonly string[] {
   const imports = new Map<string, FolderImport>();
   for (const { source, dependencies } of modules) {
     if (new RegExp(TESTS).test(source)) continue;
     for (const { resolved } of dependencies) {
-      const [from, to] = [topFolder(source), topFolder(resolved)];
+      const [from, to] = [roomOf(source), roomOf(resolved)];
       if (from === undefined || to === undefined || from === to || packageOf(from) !== packageOf(to)) continue;
       imports.set(`${from} ${to}`, { from, to, shownBy: `${source} -> ${resolved}` });
     }
@@ -58,7 +58,8 @@ function ringFaults(modules: ICruiseResult["modules"], withRings: readonly strin
       withRings.includes(name)
         ? []
         : ring.map(
-            ({ shownBy }) => `the top folders of ${name}/src form no ring, and this import is part of one: ${shownBy}`,
+            ({ shownBy }) =>
+              `the top folders and files of ${name}/src form no ring, and this import is part of one: ${shownBy}`,
           ),
     ),
     ...withRings
@@ -69,8 +70,13 @@ function ringFaults(modules: ICruiseResult["modules"], withRings: readonly strin
   ];
 }
 
-/** Of a file in a folder of its package's `src`. */
-const topFolder = (file: string): string | undefined => /^(packages|services)\/[^/]+\/src\/[^/]+(?=\/)/.exec(file)?.[0];
+/**
+ * The top folder of its package's `src` that a file is in, or the file itself where it is in none. An index is in no
+ * room. Each generated file is a room of its own: of two of them, a file by hand may import one and be imported by the
+ * other.
+ */
+const roomOf = (file: string): string | undefined =>
+  /^(packages|services)\/[^/]+\/src\/(?!index\.ts$)(generated\/)?[^/]+/.exec(file)?.[0];
 
 const packageOf = (path: string): string => path.split("/", 2).join("/");
 

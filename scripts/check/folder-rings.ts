@@ -1,4 +1,4 @@
-/** An import of one folder by another, with the files that show it. */
+/** An import of one folder, or file beside the folders, by another, with the files that show it. */
 export interface FolderImport {
   readonly from: string;
   readonly to: string;
