@@ -24,7 +24,7 @@ export async function keepGenerated(root, { node }) {
     const inputs = await fingerprintOfInputs(root); // taken before, so that a file changed meanwhile is seen the next time
     await runChild("generate", "node", ["scripts/generate-code.ts"], {
       cwd: root,
-      deadlineMs: 120_000,
+      deadlineMs: 600_000,
       env: { ...process.env, PATH: [node, process.env.PATH].filter(Boolean).join(delimiter) },
       advice: "Mend it, then run the same command again.",
     });
