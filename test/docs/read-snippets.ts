@@ -30,7 +30,7 @@ const MARKER = /^\s*<!-- snippet: (.+?) -->\s*$/;
 const SETUP = /^\s*<!-- snippet: setup$/;
 const LANGUAGES: ReadonlySet<string> = new Set(["sh", "bash", "ts", "python", "yaml", "json"]);
 /** Of what is shown, and not to be typed: output and pictures. */
-const SHOWN: ReadonlySet<string> = new Set(["", "text"]);
+const SHOWN: ReadonlySet<string> = new Set(["", "text", "mermaid"]);
 
 /**
  * The blocks of code of a page, in order. A block without a marker is run. The comment before it may say otherwise:

@@ -302,6 +302,6 @@ async function startUp(
   } finally {
     clearTimeout(timer);
   }
-  up.url = /http:\/\/127\.0\.0\.1:\d+/.exec(said)?.[0];
+  up.url = /^ {2}gateway +(http:\/\/127\.0\.0\.1:\d+)/m.exec(said)?.[1];
   return up;
 }

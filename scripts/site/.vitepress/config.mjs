@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join, posix } from "node:path";
+import { withMermaid } from "vitepress-plugin-mermaid";
 
 const root = dirname(dirname(dirname(import.meta.dirname)));
 /** Where links to files that are no pages lead, such as https://github.com/OWNER/NAME; without it they are text. */
@@ -55,7 +56,7 @@ function linkFile(folder) {
   };
 }
 
-export default {
+export default withMermaid({
   title: "RockBot",
   description: "Runs the tools of LLM agents outside the agent, behind a message bus",
   srcDir: root,
@@ -64,6 +65,8 @@ export default {
   cleanUrls: true,
   rewrites: { "README.md": "index.md", "docs/README.md": "contents.md", "docs/:path(.*)": ":path" },
   markdown: { config: linkFiles },
+  // Pages show references of wisps, {{/steps/…}}, which are none of Vue's.
+  vue: { template: { compilerOptions: { delimiters: ["\u0001", "\u0002"] } } },
   themeConfig: {
     nav: [
       { text: "Quickstart", link: "/start/quickstart" },
@@ -75,4 +78,4 @@ export default {
     search: { provider: "local" },
     outline: [2, 3],
   },
-};
+});
