@@ -10,7 +10,7 @@ import {
   tools,
 } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
-import { sessionNamespace, type WorkingMemory } from "@rockbot/memory";
+import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
@@ -18,14 +18,13 @@ import type { Spending } from "../budget/spending.ts";
 import { TurnBudget } from "../budget/turn-budget.ts";
 import { usageMessage } from "../budget/usage-message.ts";
 import { CallRunner } from "../calls/call-runner.ts";
-import { InnerCalls } from "../calls/inner-calls.ts";
 import { UntrustedMark } from "../calls/untrusted-mark.ts";
-import { SessionDefinitions } from "../definitions/session-definitions.ts";
+import { SessionDefinitions, type TurnDefinitions } from "../definitions/session-definitions.ts";
 import { Children } from "../family/children.ts";
 import type { FamilyTurnRequest } from "../family/family-place.ts";
 import { FamilyRecords } from "../family/family-records.ts";
 import { type FamilySessionFacts, type RunningSession, runningTurns } from "../family/running-session.ts";
-import type { AgentParts, TurnScope } from "../plugins/agent-plugin.ts";
+import type { AgentParts } from "../plugins/agent-plugin.ts";
 import { fence } from "../prompt/fence.ts";
 import { HeldTurn, holdTurn } from "../store/held-turn.ts";
 import { TurnEvents } from "../store/turn-events.ts";
@@ -65,6 +64,20 @@ export interface RunningAgentOptions {
   readonly log: Logger;
   /** What ends with the agent. */
   readonly resources: AsyncDisposable;
+}
+
+/** What a turn has before it takes its place in its family. */
+interface OpenedTurn {
+  readonly events: TurnEvents;
+  readonly mark: UntrustedMark;
+  /** The messages that its session remembers. */
+  readonly history: readonly HistoryTurn[];
+  readonly ownSteps: ReadonlyMap<string, OwnSteps>;
+  /** The session whose working memory it uses. */
+  readonly memorySessionId: string;
+  readonly definitions: TurnDefinitions;
+  readonly readTools: ReadTools;
+  readonly budget: TurnBudget;
 }
 
 /** An event that nobody takes at once is of no use: the session's log has it. */
@@ -215,15 +228,51 @@ export class RunningAgent implements Agent {
     end?.abort();
   }
 
-  // Long because: it makes the parts of a turn one by one, each with those before it
   async #run(asked: FamilyTurnRequest, held: HeldTurn): Promise<TurnResult> {
+    const { caller } = asked;
+    const { spending, memory, log } = this.#options;
+    const opened = await this.#open(asked, held);
+    const { events, mark, history, ownSteps, memorySessionId, definitions, budget } = opened;
+    using place = await this.#placeIn(asked, held, { agent: definitions.first?.name, usage: () => budget.usage });
+    const { session } = place;
+    for (const child of held.children) session.add(child);
+    events.follow((event) => session.hear(event));
+    const request = { ...asked, signal: AbortSignal.any([asked.signal, session.signal]) };
+    const roles = this.#rolesOf(request, held, { ...opened, session });
+    const role = roles.become(definitions.first);
+    if (!held.hasBegun) {
+      await this.#checkTurn(request, budget, role).catch(async (error: unknown) => {
+        if (error instanceof ToolError) await this.#end(request, held, events, notTaken(error, mark));
+        session.end({ finish: "failed" });
+        throw error;
+      });
+    }
+    // A task that the session schedules runs in it later, and asks for no definition.
+    if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined)
+      await definitions.remember(request.definition);
+    const conversation = openConversation({
+      ...request,
+      ...role,
+      ...(await this.#asideOf(role, request, { nonce: held.nonce, mark })),
+      ownSteps,
+      nonce: held.nonce,
+      history,
+      message: request.message,
+      messages: request.messages,
+    });
+    const kept = { keptSteps: this.#keptSteps, memory: memory.of(caller), memorySessionId };
+    const parts = { request, held, role, roles, conversation, events, runner: this.#runner, budget, mark, spending };
+    const ended = await new TurnRun({ ...parts, ...kept, stopping: this.#stopping.signal, log }).run();
+    session.end(ended);
+    const result = asked.family === undefined ? ended : { ...ended, family: session.view() };
+    await this.#end(request, held, events, result);
+    return result;
+  }
+
+  async #open(asked: FamilyTurnRequest, held: HeldTurn): Promise<OpenedTurn> {
     const { caller, sessionId, turnId, hasReadUntrusted = false } = asked;
-    const { store, log, policy, spending } = this.#options;
-    let heard: RunningSession | undefined;
-    const tell = (event: AgentEvent): void => {
-      heard?.hear(event);
-      this.#tell(asked, event);
-    };
+    const { store, log } = this.#options;
+    const tell = (event: AgentEvent): void => this.#tell(asked, event);
     const events = new TurnEvents({ store, session: { caller, sessionId }, turnId, tell, log });
     const history = asked.messages === undefined ? held.history : [];
     const mark = new UntrustedMark(
@@ -236,82 +285,42 @@ export class RunningAgent implements Agent {
     );
     const ownSteps = await this.#ownSteps(asked, { events, mark });
     const memorySessionId = [...ownSteps.values()].at(-1)?.sessionId ?? sessionId;
-    const { visible, first } = await this.#definitions.of(asked, held.answer(0)).catch(async (error: unknown) => {
+    const definitions = await this.#definitions.of(asked, held.answer(0)).catch(async (error: unknown) => {
       if (!held.hasBegun && error instanceof ToolError) await this.#end(asked, held, events, notTaken(error, mark));
       throw error;
     });
     const readTools = await this.#readTools(caller, held);
-    const budget = this.#budgetOf(asked, held, first);
-    using place = await this.#placeIn(asked, held, { agent: first?.name, usage: () => budget.usage });
-    const { session } = place;
-    for (const child of held.children) session.add(child);
-    heard = session;
-    const request = { ...asked, signal: AbortSignal.any([asked.signal, session.signal]) };
-    const runner = this.#runner;
-    const remember = (definition: AgentDefinition): Promise<void> => this.#definitions.rememberFor(request, definition);
-    const current = (definition: AgentDefinition): Promise<AgentDefinition> =>
-      this.#definitions.lookUp(caller, definition);
-    const children = new Children({
-      request,
-      held,
-      budget,
+    const budget = this.#budgetOf(asked, held, definitions.first);
+    return { events, mark, history, ownSteps, memorySessionId, definitions, readTools, budget };
+  }
+
+  #rolesOf(
+    request: FamilyTurnRequest,
+    held: HeldTurn,
+    {
       session,
-      policy,
-      visible,
-      current,
-      runTurn: (child) => this.runTurn(child),
-    });
-    const calls: InnerCalls = new InnerCalls({
-      role: () => roles.current,
-      runner,
       events,
-      held,
+      mark,
+      memorySessionId,
+      definitions,
+      readTools,
       budget,
-      caller,
-      spending,
-    });
-    const scopeFor = (model: Model): TurnScope => scopeOf(request, { model, mark, memorySessionId, calls });
-    const roles: TurnRoles = new TurnRoles({
+    }: OpenedTurn & { readonly session: RunningSession },
+  ): TurnRoles {
+    const { policy, spending } = this.#options;
+    const { visible, current } = definitions;
+    const runTurn = (child: FamilyTurnRequest): Promise<TurnResult> => this.runTurn(child);
+    return new TurnRoles({
       agent: this.#options,
       request,
-      visible,
-      current,
-      remember,
+      definitions,
       nonce: held.nonce,
       mark,
-      children,
-      calls,
+      memorySessionId,
       readTools,
-      scopeOf: scopeFor,
+      children: new Children({ request, held, budget, session, policy, visible, current, runTurn }),
+      calls: { runner: this.#runner, events, held, budget, caller: request.caller, spending },
     });
-    const role = roles.become(first);
-    if (!held.hasBegun) {
-      await this.#checkTurn(request, budget, role).catch(async (error: unknown) => {
-        if (error instanceof ToolError) await this.#end(request, held, events, notTaken(error, mark));
-        session.end({ finish: "failed" });
-        throw error;
-      });
-    }
-    // A task that the session schedules runs in it later, and asks for no definition.
-    if (request.definition !== undefined && role.tools.get(tools.scheduleTask.name) !== undefined)
-      await remember(request.definition);
-    const conversation = openConversation({
-      ...request,
-      ...role,
-      ...(await this.#asideOf(role, request, { nonce: held.nonce, mark })),
-      ownSteps,
-      nonce: held.nonce,
-      history,
-      message: request.message,
-      messages: request.messages,
-    });
-    const kept = { keptSteps: this.#keptSteps, memory: this.#options.memory.of(caller), memorySessionId };
-    const parts = { request, held, role, roles, conversation, events, runner, budget, mark, spending, ...kept, log };
-    const ended = await new TurnRun({ ...parts, stopping: this.#stopping.signal }).run();
-    session.end(ended);
-    const result = asked.family === undefined ? ended : { ...ended, family: session.view() };
-    await this.#end(request, held, events, result);
-    return result;
   }
 
   /** Gives the session to the next turn. */
@@ -507,28 +516,6 @@ function checkRequest({ message, messages: given, sessionId }: TurnRequest): voi
       ToolErrorCode.InvalidArguments,
       `A session's id has 1 to 128 characters, this one has ${sessionId.length}.`,
     );
-}
-
-function scopeOf(
-  { caller, sessionId, rootSessionId = sessionId, turnId, origin = "user" }: TurnRequest,
-  {
-    mark,
-    memorySessionId,
-    ...parts
-  }: Pick<TurnScope, "model" | "calls"> & { readonly mark: UntrustedMark; readonly memorySessionId: string },
-): TurnScope {
-  return {
-    caller,
-    sessionId,
-    rootSessionId,
-    namespace: sessionNamespace(memorySessionId),
-    turnId,
-    origin,
-    ...parts,
-    get hasReadUntrusted() {
-      return mark.isSet;
-    },
-  };
 }
 
 /** The result of a turn that cannot begin. The next turns of its session would wait for one that has none. */

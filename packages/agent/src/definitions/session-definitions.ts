@@ -6,7 +6,7 @@ import type { FamilyTurnRequest } from "../family/family-place.ts";
 import { mayCallAgent } from "../family/may-call-agent.ts";
 import type { StoredAnswer } from "../store/turn-store.ts";
 import type { AgentDefinition, DefinitionReader } from "../words/agent-definition.ts";
-import type { TurnPlace } from "../words/turn.ts";
+import type { SessionKey } from "../words/session.ts";
 
 export interface SessionDefinitionsOptions {
   readonly definitions: DefinitionReader | undefined;
@@ -19,6 +19,10 @@ export interface TurnDefinitions {
   readonly visible: readonly AgentDefinition[];
   /** What the turn begins as; undefined as the plain agent. */
   readonly first: AgentDefinition | undefined;
+  /** One of them as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
+  readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
+  /** Has later turns of the session be a definition. Without its store they are what they were. */
+  readonly remember: (definition: AgentDefinition) => Promise<void>;
 }
 
 /** The definitions that turns have, as their reader has them. */
@@ -76,11 +80,15 @@ export class SessionDefinitions {
       );
     const byName = new Map(visible.toReversed().map((each) => [each.name, each]));
     const switched = ofSession === "gone" ? undefined : ofSession;
-    return { visible: [...byName.values()], first: begun === undefined ? (definition ?? switched) : begun.definition };
+    return {
+      visible: [...byName.values()],
+      first: begun === undefined ? (definition ?? switched) : begun.definition,
+      current: (seen) => this.#lookUp(caller, seen),
+      remember: (next) => this.#rememberFor({ caller, sessionId }, next),
+    };
   }
 
-  /** A definition as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
-  async lookUp(caller: string, definition: AgentDefinition): Promise<AgentDefinition> {
+  async #lookUp(caller: string, definition: AgentDefinition): Promise<AgentDefinition> {
     const { name } = definition;
     const missing = (code: ToolErrorCode, why: string, cause?: unknown): ToolError =>
       new ToolError(code, `The agent "${name}" does not go on with this: ${why}`, {
@@ -101,8 +109,7 @@ export class SessionDefinitions {
     return now;
   }
 
-  /** Has later turns of a session be a definition. Without its store they are what they were. */
-  async rememberFor({ caller, sessionId }: TurnPlace, definition: AgentDefinition): Promise<void> {
+  async #rememberFor({ caller, sessionId }: SessionKey, definition: AgentDefinition): Promise<void> {
     await this.#definitions?.switchSession?.(caller, sessionId, definition).catch((error: unknown) => {
       this.#log.warn({ agent: definition.name, error: String(error) }, "a session was handed over for one turn only");
     });

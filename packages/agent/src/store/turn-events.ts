@@ -31,9 +31,16 @@ export class TurnEvents {
   #writing: Promise<void> | undefined;
   /** The number of the newest event that was told. */
   #last = 0;
+  readonly #listeners: ((event: AgentEvent) => void)[];
 
   constructor(options: TurnEventsOptions) {
     this.#options = options;
+    this.#listeners = [options.tell];
+  }
+
+  /** Tells one more of each step from now on, and before the others. */
+  follow(listener: (event: AgentEvent) => void): void {
+    this.#listeners.unshift(listener);
   }
 
   /** A piece of what the model says. */
@@ -81,7 +88,7 @@ export class TurnEvents {
   }
 
   async #write(): Promise<void> {
-    const { store, session, turnId, tell, log } = this.#options;
+    const { store, session, turnId, log } = this.#options;
     await undefined; // what is said at one moment goes together
     while (this.#pending.length > 0) {
       const batch = this.#pending.splice(0);
@@ -98,7 +105,7 @@ export class TurnEvents {
         }));
       }
       this.#last = numbered.at(-1)?.sequence ?? this.#last;
-      for (const event of numbered) tell(event);
+      for (const event of numbered) for (const tell of this.#listeners) tell(event);
     }
   }
 }

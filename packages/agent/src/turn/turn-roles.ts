@@ -1,13 +1,15 @@
 import type { Logger } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
+import { sessionNamespace } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Tool, ToolCaller } from "@rockbot/tools";
-import type { InnerCalls } from "../calls/inner-calls.ts";
+import { InnerCalls, type InnerCallsOptions } from "../calls/inner-calls.ts";
 import { SessionRights } from "../calls/session-rights.ts";
 import { type TurnTool, TurnTools } from "../calls/turn-tools.ts";
 import type { UntrustedMark } from "../calls/untrusted-mark.ts";
 import { withRobotIds } from "../definitions/robot-ids.ts";
+import type { TurnDefinitions } from "../definitions/session-definitions.ts";
 import type { Children } from "../family/children.ts";
 import { mayCallAgent } from "../family/may-call-agent.ts";
 import type { AgentParts, TurnScope } from "../plugins/agent-plugin.ts";
@@ -49,16 +51,15 @@ export interface TurnRolesOptions {
     readonly log: Logger;
   };
   readonly request: TurnRequest;
-  readonly visible: readonly AgentDefinition[];
-  /** One of these as it is now. @throws {ToolError} */
-  readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
-  readonly remember: (definition: AgentDefinition) => Promise<void>;
+  readonly definitions: TurnDefinitions;
   readonly nonce: string;
   readonly mark: UntrustedMark;
   readonly children: Children;
-  readonly calls: InnerCalls;
+  /** What tools of the session make calls with. */
+  readonly calls: Omit<InnerCallsOptions, "role">;
   readonly readTools: ReadTools;
-  readonly scopeOf: (model: Model) => TurnScope;
+  /** The session whose working memory the turn uses. */
+  readonly memorySessionId: string;
 }
 
 const RULES = `You have one task. When it is done, or cannot be done, call ${tools.agentFinalReport.name}: it ends the task, and is all that reaches who gave it to you.`;
@@ -71,10 +72,12 @@ const playbookOf = ({ playbook, reportSchema }: AgentDefinition): string =>
 /** The roles of one turn: what it begins as, and what it is handed over to. */
 export class TurnRoles {
   readonly #options: TurnRolesOptions;
+  readonly #calls: InnerCalls;
   #current: Role | undefined;
 
   constructor(options: TurnRolesOptions) {
     this.#options = options;
+    this.#calls = new InnerCalls({ ...options.calls, role: () => this.current });
   }
 
   /** What the turn is now. */
@@ -86,18 +89,18 @@ export class TurnRoles {
 
   /** The definition of this name that the session may be handed over to. */
   find(name: string): AgentDefinition | undefined {
-    return this.#options.visible.find((definition) => definition.name === name);
+    return this.#options.definitions.visible.find((definition) => definition.name === name);
   }
 
   /** Has later turns of the session be what this one is handed over to. */
   async remember(definition: AgentDefinition): Promise<void> {
-    const { request, remember } = this.#options;
-    if (request.definition === undefined) await remember(definition); // else who asks for the turn says what it is
+    const { request, definitions } = this.#options;
+    if (request.definition === undefined) await definitions.remember(definition); // else who asks for the turn says what it is
   }
 
   /** One that is untrusted marks the turn. */
   become(definition: AgentDefinition | undefined): Role {
-    const { agent, request, nonce, mark, scopeOf } = this.#options;
+    const { agent, request, nonce, mark } = this.#options;
     if (definition !== undefined) {
       const { isUntrusted, origin } = recordTaint("agent", definition);
       if (isUntrusted) mark.set(origin);
@@ -109,7 +112,7 @@ export class TurnRoles {
         "a definition names a model that the agent does not have, and gets the agent's own",
       );
     const model = named ?? request.model ?? agent.model;
-    const scope = scopeOf(model);
+    const scope = this.#scopeOf(model);
     const playbook = definition === undefined ? "" : playbookOf(definition);
     const instructions = [
       ...(definition === undefined ? [agent.instructions] : [RULES, definition.isUntrusted ? undefined : playbook]),
@@ -134,8 +137,26 @@ export class TurnRoles {
     return this.#current;
   }
 
+  #scopeOf(model: Model): TurnScope {
+    const { request, mark, memorySessionId } = this.#options;
+    const { caller, sessionId, rootSessionId = sessionId, turnId, origin = "user" } = request;
+    return {
+      caller,
+      sessionId,
+      rootSessionId,
+      namespace: sessionNamespace(memorySessionId),
+      turnId,
+      origin,
+      model,
+      calls: this.#calls,
+      get hasReadUntrusted() {
+        return mark.isSet;
+      },
+    };
+  }
+
   #toolsOf(definition: AgentDefinition | undefined, scope: TurnScope): TurnTools {
-    const { agent, request, visible, readTools, children } = this.#options;
+    const { agent, request, definitions, readTools, children } = this.#options;
     const { caller, policy, parts, log } = agent;
     const all = new SessionRights({ definition, grant: request.parent?.grant, policy });
     const rights = all.isBounded ? all : undefined;
@@ -165,7 +186,7 @@ export class TurnRoles {
       clientTools: request.clientTools?.length,
       policy,
       rights,
-      advise: withRobotIds(visible, scope.caller),
+      advise: withRobotIds(definitions.visible, scope.caller),
       select,
       layers: parts.flatMap((part) => (part.layer === undefined ? [] : [part.layer(scope)])),
       fits: parts.flatMap((part) => (part.fit === undefined ? [] : [part.fit(scope)])),
@@ -186,7 +207,7 @@ export class TurnRoles {
         : [
             handOffTool({
               reachable,
-              current: this.#options.current,
+              current: this.#options.definitions.current,
               mayCall: (name) => mayCallAgent(agent.policy, caller, name),
             }),
           ]),
