@@ -180,9 +180,10 @@ test("an operator who leaves in the middle loses no message", async () => {
   await using socket = await open(bus);
   await park(bus, ["one", "two"].map(callOf));
   const started = Promise.withResolvers<void>();
+  const left = Promise.withResolvers<void>();
   await using _ = await serve(bus, async () => {
     started.resolve();
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await left.promise;
     return "done";
   });
   const leave = new AbortController();
@@ -196,6 +197,7 @@ test("an operator who leaves in the middle loses no message", async () => {
   await expect(replay).rejects.toThrow();
 
   await expect.poll(async () => (await bus.inspect(SERVICE, "parked"))?.messages, WAIT).toBe(2);
+  left.resolve();
   // The call has run all the same; its answer is kept for the next replay.
   await expect
     .poll(() => run(socket.client, { action: "replay", service: SERVICE, id: undefined, timeoutMs: 10_000 }), WAIT)
