@@ -15,6 +15,17 @@ const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**", "test/comp
  */
 const fakesClock = (file: string): boolean =>
   /useFakeTimers\(\)|toFake: \[[^\]]*"performance"/.test(readFileSync(join(import.meta.dirname, file), "utf8"));
+/** Tests of `npm run test:system`: many processes, faults, sandboxes, bundles, and what pages tell their readers to type. */
+const system = globSync(
+  [
+    "test/!(agent|services|policy|search|knowledge|memory)/**/*.test.ts",
+    "packages/{cli,sandbox,testing}/**/*.test.ts",
+    "services/{page-renderer,scripts-manager}/**/*.test.ts",
+    "scripts/**/*.test.ts",
+  ],
+  { cwd: import.meta.dirname, exclude: never },
+);
+const isSystem: ReadonlySet<string> = new Set(system);
 /** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
 const together = globSync(
   [
@@ -29,8 +40,26 @@ const together = globSync(
 export default defineConfig({
   test: {
     projects: [
-      { extends: true, test: { name: "alone", include: everything, exclude: [...never, ...together] } },
-      { extends: true, test: { name: "together", include: together, exclude: never, isolate: false } },
+      { extends: true, test: { name: "alone", include: everything, exclude: [...never, ...together, ...system] } },
+      {
+        extends: true,
+        test: {
+          name: "together",
+          include: together.filter((file) => !isSystem.has(file)),
+          exclude: never,
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: "system", include: system, exclude: [...never, ...together] } },
+      {
+        extends: true,
+        test: {
+          name: "system-together",
+          include: together.filter((file) => isSystem.has(file)),
+          exclude: never,
+          isolate: false,
+        },
+      },
     ],
     globalSetup: ["test/run/setup-broker.ts"],
     setupFiles: ["test/run/count-processor-time.ts"],
