@@ -29,10 +29,8 @@ test.each([
   expect(nearestTools(name, known, { isDenied }).help).toBe(words);
 });
 
-test("compares a wrong name with each of many tools once", () => {
-  const distant = Array.from({ length: 10_000 }, (_, i) => `files__${"abcdefghij".repeat(7)}${i}`);
-  const before = performance.now();
+test("compares a wrong name with each of many tools once, else it is not done in the time of a test", () => {
+  const distant = Array.from({ length: 40_000 }, (_, i) => `files__${"abcdefghij".repeat(7)}${i}`);
   expect(nearestTools("zzqy".repeat(20), distant, { isDenied: false }).names).toEqual([]);
   expect(nearestTools(`mine__${"abcdefXhij".repeat(7)}`, distant, { isDenied: false }).names).toHaveLength(3);
-  expect(performance.now() - before).toBeLessThan(5_000); // it takes some 300 ms, and took half a minute with a comparison for each step of the sort
 });
