@@ -1,5 +1,4 @@
-import type { AgentDefinition, TurnRequest } from "@rockbot/agent";
-import { createAgent } from "@rockbot/agent";
+import { type AgentDefinition, createAgent, type TurnRequest } from "@rockbot/agent";
 import { definitionsOf } from "@rockbot/agent/test-definitions";
 import { called, said, scriptedModel, type TestStep } from "@rockbot/agent/test-model";
 import { testRequest } from "@rockbot/agent/test-turn";

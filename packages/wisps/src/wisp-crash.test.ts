@@ -1,5 +1,4 @@
-import type { TurnResult } from "@rockbot/agent";
-import { createAgent, createMemoryTurnStore } from "@rockbot/agent";
+import { createAgent, createMemoryTurnStore, type TurnResult } from "@rockbot/agent";
 import { connectRedisTurnStore } from "@rockbot/agent/redis";
 import { called, said, scriptedModel } from "@rockbot/agent/test-model";
 import { Mortal } from "@rockbot/agent/test-mortal";

@@ -1,5 +1,4 @@
-import type { InnerCalls, ParentCall, PromptPart } from "@rockbot/agent/plugin";
-import { type Taint, trustIn } from "@rockbot/agent/plugin";
+import { type InnerCalls, type ParentCall, type PromptPart, type Taint, trustIn } from "@rockbot/agent/plugin";
 import type { Semaphore } from "@rockbot/base";
 import { marks, type PartFailures, partFailures, partFailuresText, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";

@@ -1,5 +1,4 @@
-import type { InnerCalls } from "@rockbot/agent/plugin";
-import { recordTaint, SessionRights, trustIn } from "@rockbot/agent/plugin";
+import { type InnerCalls, recordTaint, SessionRights, trustIn } from "@rockbot/agent/plugin";
 import {
   describeFaults,
   faultsText,

@@ -1,5 +1,4 @@
-import type { RecordStore } from "@rockbot/agent/plugin";
-import { withStore } from "@rockbot/agent/plugin";
+import { type RecordStore, withStore } from "@rockbot/agent/plugin";
 import { namesHelp, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { type KeptWisp, wispToolOf } from "../pipeline/kept-wisp.ts";
