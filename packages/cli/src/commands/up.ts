@@ -57,9 +57,7 @@ export async function up(options: UpOptions): Promise<void> {
     host,
     ready: () => reasons.flatMap((reason) => reason() ?? []),
     metrics: () => telemetry.metricsText(),
-  }).catch(({ message }: Error) => {
-    throw new CommandError(message);
-  });
+  }).catch(sayThePort);
 
   await using policy = await openPolicy(policyFile, isQuiet && policyFile === undefined ? {} : { log }); // the summary says so
   const { identity } = policy.current().document;
@@ -220,6 +218,13 @@ const sayStop = (graceMs: number): void =>
   printError(
     `${process.stderr.isTTY ? "\n" : ""}stopping: running calls have ${graceMs / 1000} s to end; Ctrl-C stops now`,
   );
+
+/** @throws {CommandError} for a port that cannot be listened on */
+function sayThePort(error: Error): never {
+  const { code } = (error.cause ?? {}) as NodeJS.ErrnoException;
+  if (code === undefined) throw error;
+  throw new CommandError(error.message, { cause: error });
+}
 
 /** @throws {CommandError} for a port that is taken, with the option for another */
 function nameThePort(error: Error & { readonly code?: string }): never {
