@@ -52,7 +52,8 @@ const files = new Map(
 );
 const changed = await Promise.all([...files].map(([file, text]) => writeIfChanged(file, text)));
 const leftOver = globSync("{packages,services}/*/src/generated/*").filter((file) => !files.has(file));
-for (const file of leftOver) await rm(file); // of a schema that is there no more
+// Of a schema that is there no more; another generator may be quicker.
+for (const file of leftOver) await rm(file, { force: true });
 console.error(`${files.size} files of code generated, ${changed.filter(Boolean).length + leftOver.length} changed`);
 
 /** A fault of the schema that the checks before have not found ends everything, with the schema's file in words. */

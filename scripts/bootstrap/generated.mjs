@@ -93,13 +93,20 @@ async function inputsOf(root) {
   ];
   const inFolders = await Promise.all(folders.map((folder) => filesIn(root, folder)));
   return [
+    "packages/contracts/src/faults/describe-faults.ts",
+    "packages/contracts/src/faults/mask-likely-secrets.ts",
+    "packages/contracts/src/json/value-at.ts",
+    "packages/contracts/src/names.ts",
     "packages/policy/policy.schema.yaml",
+    "packages/policy/src/tool-glob.ts",
     "pnpm-lock.yaml",
     "scripts/generate-code.ts",
     "services/define-service.ts",
     "services/index.ts",
     "services/settings.yaml",
-    ...inFolders.flat().filter((file) => /\.(schema\.yaml|py)$|^packages\/contracts\/|^scripts\//.test(file)),
+    ...inFolders
+      .flat()
+      .filter((file) => /\.(schema\.yaml|py)$|^packages\/contracts\/|^scripts\/.*(?<!\.test)\.ts$/.test(file)),
   ];
 }
 
