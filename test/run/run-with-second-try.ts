@@ -1,8 +1,8 @@
 /**
- * `npm run test:ci -- [--OPTION=VALUE…] [FILE…]`: runs tests as `npm test` does. Where few files failed, they run once
- * more, one after the other and with nothing beside them. If they pass then, the run passes, and names each test that
- * had failed. Their number is noted in the file that ROCKBOT_TEST_NOTE_FILE names, for the last line of a longer
- * output.
+ * `npm run test:ci -- [--OPTION=VALUE…] [FILE…]`: the tests of `npm test` and of `npm run test:system`. Where few files
+ * failed, they run once more, one after the other and with nothing beside them. If they pass then, the run passes, and
+ * names each test that had failed. Their number is noted in the file that ROCKBOT_TEST_NOTE_FILE names, for the last
+ * line of a longer output.
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
