@@ -572,7 +572,7 @@ test("doctor says what is off and what it costs, and that it is optional", async
   expect(plain.code).toBe(0);
   expect(plain.stdout).toMatch(/^ok +Node\.js +24\./m);
   expect(plain.stdout).toMatch(
-    /^ok +scheduled tasks +kept in \/.*schedules\.json: SCHEDULES_FILE .*DATA_DIRECTORY does not;/m,
+    /^ok +scheduled tasks +kept in \/.*schedules\.json: change it with SCHEDULES_FILE; DATA_DIRECTORY has no effect on it;/m,
   );
   expect(plain.stdout).toMatch(/^off \(optional\) BRAVE_API_KEY +not set, so web_search is off/m);
   expect(plain.stdout).toMatch(/^ok +rockbot up +does not run/m);

@@ -10,7 +10,7 @@ export async function examine(
 ): Promise<readonly Finding[]> {
   const what = "scheduled tasks";
   const times = `times are in the zone ${timezone ?? `${systemTimeZone()}, that of this machine: TIMEZONE sets another`}`;
-  const setting = `SCHEDULES_FILE sets another${env["DATA_DIRECTORY"] ? ", and DATA_DIRECTORY does not" : ""}`;
+  const setting = `change it with SCHEDULES_FILE${env["DATA_DIRECTORY"] ? "; DATA_DIRECTORY has no effect on it" : ""}`;
   const place = redisUrl === undefined ? `${resolve(schedulesFile)}: ${setting}` : "Redis";
   return [{ what, state: "ok", message: `kept in ${place}; ${times}` }];
 }

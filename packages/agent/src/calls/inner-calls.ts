@@ -83,7 +83,7 @@ export class InnerCalls {
 
   /**
    * Makes a call as the turn makes those of its model, except that a large result comes whole.
-   * @param call its id has to follow from that of the call that makes it
+   * @param call its id must be derived from the parent call's id
    * @param parent the context of that call
    * @throws {ToolError} as CallRunner.respond
    */

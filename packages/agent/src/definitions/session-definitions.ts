@@ -75,7 +75,7 @@ export class SessionDefinitions {
     )
       throw new ToolError(
         ToolErrorCode.Denied,
-        "The task was not run: the agent that its session was is deleted, or its caller may not use it any more. Delete the task, or have another schedule it.",
+        "The task was not run: its agent was deleted, or its caller may not use it any more. Delete the task, or have another schedule it.",
         { details: { reason: "definition", mayHaveRun: false } },
       );
     const byName = new Map(visible.toReversed().map((each) => [each.name, each]));

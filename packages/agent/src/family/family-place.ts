@@ -24,7 +24,7 @@ export interface FamilyPlace {
 
 /** A turn as this process asks itself for it. */
 export interface FamilyTurnRequest extends TurnRequest {
-  /** Of a session that another one in this process has called. */
+  /** The place of a sub-agent's session in its family. */
   readonly family?: FamilyPlace | undefined;
 }
 

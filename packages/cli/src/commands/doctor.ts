@@ -132,7 +132,7 @@ async function policies(
   try {
     heard = await heardPolicies(bus);
   } catch (error) {
-    const message = `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}. Name a user who may, and the policy of the broker's rights by --policy`;
+    const message = `services cannot be heard by this user: ${error instanceof Error ? error.message : String(error)}. Use a broker user who may, and pass the policy that its rights were made from by --policy`;
     return { found: [{ what, state: "broken", message }], heard: [] };
   }
   const found = [...heard].map(([service, revisions]): Finding => {

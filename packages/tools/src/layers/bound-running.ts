@@ -73,7 +73,7 @@ export function boundRunning({
   async function enter({ caller, signal }: Pick<ToolContext, "caller" | "signal">): Promise<Disposable> {
     const waiting = line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY, signal });
     for (const call of unheard.drain()) endWithSignal(call);
-    return (await waiting) as Disposable; // none has to leave a line without end
+    return (await waiting) as Disposable; // never undefined: the queue is unbounded
   }
 
   function leavable(next: ToolExecutor): PlacedExecutor {

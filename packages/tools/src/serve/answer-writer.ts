@@ -39,7 +39,7 @@ export interface AnswerNotes {
 export interface AnswerWriterOptions {
   readonly answers: AnswerPublisher;
   readonly service: string;
-  /** Whose tools they are, if not the service's own. */
+  /** Provider of foreign tools, such as `mcp`. */
   readonly provider: string | undefined;
   /** Where large answers are left for callers that ask for that. */
   readonly blobs: BlobStore | undefined;
@@ -62,7 +62,7 @@ export class AnswerWriter {
   }
 
   /**
-   * Publishes an answer. The line of the audit log comes first: no answer is known that it does not know.
+   * Publishes an answer. Writes the audit line first, so that every published answer has one.
    * @param deadline of the call, on the clock of `performance.now()`
    */
   async write(address: Address, request: Ids, reply: Reply, deadline: number, notes: AnswerNotes = {}): Promise<void> {

@@ -137,7 +137,7 @@ export class Intake implements AsyncDisposable {
     return (await this.#queue.enter(caller, {
       concurrency: handlers,
       waiting: Number.POSITIVE_INFINITY,
-    })) as Disposable; // none has to leave a line without end
+    })) as Disposable; // never undefined: the queue is unbounded
   }
 
   /** A turn within the caller's share of what runs at once. */

@@ -249,7 +249,7 @@ export class RequestHandler {
     const read = readSent(message, sender, form);
     if (read instanceof ToolError) throw new DeadLetterError(read.message);
     throw new DeadLetterError(
-      `Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: it is no topic for results of its sender`,
+      `Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: the sender may not use it as its reply topic`,
     );
   }
 

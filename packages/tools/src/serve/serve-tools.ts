@@ -90,7 +90,7 @@ export interface ServeToolsOptions {
    */
   readonly maxKeptBytes?: number | undefined;
   /**
-   * Whose tools they are, if not the service's own: then answers say so, and that what is in them comes from a tool.
+   * Provider of foreign tools, such as `mcp`. Answers name it and are marked as tool output.
    * @default nobody else's
    */
   readonly provider?: string | undefined;

@@ -14,7 +14,7 @@ export interface ChosenModel {
 
 export type ModelSettings = Pick<AgentConfig, "modelUrl" | "model" | "modelApiKey" | "modelProtocol" | "ollamaUrl">;
 
-/** The names of all models that the settings have at one place, the agent's own first. */
+/** The names of all chat models that the settings have at one place, the agent's own first. */
 export const modelNames = (
   own: string,
   { agentModels, summaryModel = own, wispModel = own }: Pick<AgentConfig, "agentModels" | "summaryModel" | "wispModel">,

@@ -130,8 +130,8 @@ export class Folder implements AsyncDisposable {
   }
 
   /**
-   * Puts a file there, whole or not at all: who reads sees the old one or the new one, also when this process is
-   * killed.
+   * Puts a file there, whole or not at all: readers see the old or the new content, even if this process
+   * is killed.
    * @param before what is there now, as the caller has seen it
    * @returns whether it has; not if something else is there by now
    */

@@ -3,7 +3,7 @@ import { vectorOf } from "./text-vectors.ts";
 
 const PAGE = 200;
 
-/** What makes each version of the tables of the one before. A step that was released never changes. */
+/** Step n migrates the tables from version n to n + 1. A step that was released never changes. */
 export const migrations: readonly (string | ((client: PostgresClient) => Promise<void>))[] = [
   `
   CREATE TABLE knowledge_item (

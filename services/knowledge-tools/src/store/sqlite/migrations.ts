@@ -1,5 +1,5 @@
 /**
- * What makes each version of the database of the one before. A step that was released never changes.
+ * Step n migrates the database from version n to n + 1. A step that was released never changes.
  *
  * `item_words` holds no texts but the terms of items: its tokens are ours, written in letters that its tokenizer leaves
  * as they are. `words_of` and `facets_of` are functions of the store, which make them.
