@@ -348,9 +348,7 @@ test("a scheduled task of a session whose robot is gone is not run: the plain ag
     alice("agent__chat", { message: "Do it.", session_id, origin: "schedule" }).then(({ text }) => text, words);
   expect(await run("s")).toBe("ran");
   await alice("robot_delete", { robot_id: data["robot_id"] });
-  expect(await run("s")).toMatch(
-    /^denied: The task was not run: its agent was deleted, or its caller may not use it/,
-  );
+  expect(await run("s")).toMatch(/^denied: The task was not run: its agent was deleted, or its caller may not use it/);
   expect(await run(`sub-${"0".repeat(32)}`)).toMatch(/^denied: The task was not run/); // of an agent that was called, and is not known any more
   expect(model.requests).toHaveLength(1);
   expect((await alice("agent__chat", { message: "Who are you?", session_id: "s" })).text).toBe("ran"); // a person sees who answers
