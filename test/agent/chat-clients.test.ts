@@ -165,6 +165,13 @@ test("a tool that has to be called binds the client's tools: the agent's own run
   expect([last, chat.asked()[2]?.tool_choice]).toEqual([["Book"], "required"]);
 });
 
+const orphan = { role: "tool", tool_call_id: "zz", content: "ORPHAN-RESULT" };
+const ofCall = {
+  role: "assistant",
+  content: null,
+  tool_calls: [{ id: "zz", type: "function", function: { name: "Book", arguments: "{}" } }],
+};
+
 test.each<[what: string, body: object, steps: ModelStep[], error: object, words: RegExp]>([
   [
     "an answer that is unfit twice",
@@ -179,6 +186,27 @@ test.each<[what: string, body: object, steps: ModelStep[], error: object, words:
     [{ text: "No." }, { text: "No." }],
     { status: 502 },
     /calls none/,
+  ],
+  [
+    "a result without its call",
+    { messages: [...messages, orphan] },
+    [],
+    { status: 400, code: "invalid_arguments", param: "messages[1].tool_call_id" },
+    /messages\[1\]\.tool_call_id is of no call/,
+  ],
+  [
+    "a result behind another message than its call's",
+    { messages: [...messages, ofCall, ...messages, orphan] },
+    [],
+    { status: 400, param: "messages[3].tool_call_id" },
+    /is of no call/,
+  ],
+  [
+    "two results of one call",
+    { messages: [...messages, ofCall, orphan, orphan, ...messages] },
+    [],
+    { status: 400, param: "messages[3].tool_call_id" },
+    /has no result yet/,
   ],
   ["a schema that is none", formOf({ type: "thing" }), [], { status: 400, param: "response_format" }, /no JSON Schema/],
   [

@@ -88,12 +88,32 @@ async function checkInput(input: ToolAgentChatInput, modelNames: readonly string
   if (message === undefined && messages === undefined)
     refuse("there is no message. Give message, or the whole conversation as messages");
   if (message !== undefined && messages !== undefined) refuse("there are both message and messages. Give one of them");
+  const orphan = messages === undefined ? -1 : firstOrphan(messages);
+  if (orphan >= 0) {
+    const param = `messages[${orphan}].tool_call_id`;
+    const why = "is of no call of the assistant's message before it that has no result yet. Send the call, too";
+    refuse(`${param} ${why}, or the text as a message of the user`, { param });
+  }
   if (model !== undefined && !modelNames.includes(model))
     refuse(`it has no model "${model}". It has ${modelNames.join(", also called ")}`, { reason: "model_not_found" });
   if (choice === "required" && clientTools.length === 0)
     refuse("tool_choice asks for a call of tools, and there are none. Give tools, or leave it out");
   const [fault] = await schemaFaults(form?.schema, { isLenient: true });
   if (fault !== undefined) refuse(`the schema of response_format ${fault}`, { param: "response_format" });
+}
+
+/** The index of the first result that no model would get, as providers take results right after their calls; or -1. */
+function firstOrphan(messages: NonNullable<ToolAgentChatInput["messages"]>): number {
+  let open: string[] = [];
+  return messages.findIndex(({ role, tool_calls: calls = [], tool_call_id: id }) => {
+    if (role === "tool") {
+      const at = open.findIndex((each) => each === id);
+      if (at >= 0) open.splice(at, 1);
+      return at < 0;
+    }
+    if (role !== "system") open = calls.map((call) => call.id); // system messages go before all others
+    return false;
+  });
 }
 
 /** @throws {ToolError} if there is none that the caller may call */
