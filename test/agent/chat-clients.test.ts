@@ -268,6 +268,14 @@ test("embeddings come from the agent's model for them, with the agent's key; wit
   await expect(embed({}, without)).rejects.toMatchObject(noModel);
   await expect(embed({ model: "large" })).rejects.toMatchObject(noModel);
   await expect(embed({ input: [1, 2] })).rejects.toMatchObject({ status: 400, param: "input" });
+  await expect(embed({ input: "" })).rejects.toMatchObject({
+    status: 400,
+    param: "input",
+    message: expect.stringContaining("input: expected text that is not empty"),
+  });
+  await expect(embed({ input: ["a", ""] })).rejects.toMatchObject({ status: 400, param: "input[1]" });
+  await expect(embed({ dimensions: 0 })).rejects.toMatchObject({ status: 400, param: "dimensions" });
+  await expect(embed({ dimensions: 3 })).rejects.toMatchObject({ status: 400, param: "dimensions" });
   const noPath = {
     status: 404,
     type: "invalid_request_error",

@@ -8,13 +8,13 @@ import { agentEmbed } from "./agent-embed.ts";
 const maxBytes = 65_536;
 
 /** The tool over a model that writes down how many texts it is asked about. */
-async function start(numbers: number) {
+async function start(numbers: number, { isFixed = false } = {}) {
   const asked: number[] = [];
   const embedder: Embedder = {
     id: "small",
     async embed(texts, { dimensions = numbers }) {
       asked.push(texts.length);
-      return { vectors: texts.map(() => Array<number>(dimensions).fill(1)), inputTokens: texts.length };
+      return { vectors: texts.map(() => Array<number>(isFixed ? numbers : dimensions).fill(1)), inputTokens: texts.length };
     },
   };
   await using started = new AsyncDisposableStack();
@@ -42,6 +42,16 @@ test("more vectors than an answer carries are refused before the model makes the
   expect(asked).toEqual([1]);
   expect((await embed(12)).embeddings).toHaveLength(12);
   expect((await embed(100, { dimensions: 10 })).embeddings).toHaveLength(100);
+});
+
+test("a model that does not keep to the length that is asked for is an error, and no other vectors", async () => {
+  await using system = await start(3, { isFixed: true });
+  await expect(system.embed(1, { dimensions: 2 })).rejects.toMatchObject({
+    code: "invalid_arguments",
+    message: expect.stringContaining("have 3 numbers, and dimensions asks for 2"),
+    details: { param: "dimensions" },
+  });
+  expect((await system.embed(1, { dimensions: 3 })).embeddings).toHaveLength(1);
 });
 
 test("what the first of many texts cost counts, and it is not asked about again", async () => {

@@ -40,6 +40,7 @@ export function agentEmbed({ embedder, price, spending, maxBytes }: AgentEmbedOp
       });
       spending?.charge(caller, ((price?.input ?? 0) * part.inputTokens) / 1_000_000);
       if (dimensions === undefined) length = part.vectors[0]?.length;
+      else refuseOtherLength(part, dimensions);
       made.push(part);
     };
     if (dimensions === undefined && length === undefined && texts.length > FEW) await make(texts.slice(0, 1));
@@ -53,6 +54,14 @@ export function agentEmbed({ embedder, price, spending, maxBytes }: AgentEmbedOp
       structured: { model, embeddings, input_tokens: inputTokens },
     };
   });
+}
+
+/** @throws {ToolError} if the model has given what it always gives */
+function refuseOtherLength({ vectors }: Embeddings, dimensions: number): void {
+  const other = vectors.find((vector) => vector.length !== dimensions);
+  if (other === undefined) return;
+  const message = `Cannot make embeddings: the model's vectors have ${other.length} numbers, and dimensions asks for ${dimensions}. Leave dimensions out`;
+  throw new ToolError(ToolErrorCode.InvalidArguments, message, { details: { param: "dimensions" } });
 }
 
 /** @throws {ToolError} if the vectors would be more than an answer carries: the model is not paid for them */

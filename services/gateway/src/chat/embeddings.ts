@@ -1,4 +1,4 @@
-import { newId, type ToolAgentEmbedOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { describeFaults, newId, type ToolAgentEmbedOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import { asToolError } from "../calls/as-tool-error.ts";
@@ -66,17 +66,32 @@ export function embeddings(
   };
 }
 
-/** Whatever else is wrong with it, the agent says. @throws {ToolError} `invalid_arguments` */
+/** @throws {ToolError} `invalid_arguments`, in the request's own words */
 function readRequest({ input, model, dimensions }: Readonly<Record<string, unknown>>) {
+  const refuse = (faults: string, param: string | undefined): never => {
+    const message = `Cannot take the request: ${faults}`;
+    throw new ToolError(ToolErrorCode.InvalidArguments, message, { details: { param } });
+  };
   const texts = [input ?? []].flat();
-  if (texts.length > 0 && texts.every((text) => typeof text === "string"))
-    return {
-      texts,
-      ...(model == null || model === AGENT_MODEL ? {} : { model: String(model) }),
-      ...(dimensions == null ? {} : { dimensions }),
-    };
-  const message = "Cannot take the request: input: expected a text or a list of texts. Send texts, no tokens";
-  throw new ToolError(ToolErrorCode.InvalidArguments, message, { details: { param: "input" } });
+  if (texts.length === 0 || !texts.every((text) => typeof text === "string"))
+    refuse("input: expected a text or a list of texts. Send texts, no tokens", "input");
+  const args = {
+    texts: texts as string[],
+    ...(model == null || model === AGENT_MODEL ? {} : { model: String(model) }),
+    ...(dimensions == null ? {} : { dimensions: dimensions as number }),
+  };
+  const { validateInput, inputSchema } = tools.agentEmbed;
+  if (validateInput(args)) return args;
+  const paramOf = (path: string): string => {
+    const [, name = "", index] = path.split("/");
+    if (name !== "texts") return name;
+    return index === undefined || !Array.isArray(input) ? "input" : `input[${index}]`;
+  };
+  const faults = describeFaults(validateInput, inputSchema, args).map(({ path, message }) => ({
+    param: paramOf(path),
+    message,
+  }));
+  return refuse(faults.map(({ param, message }) => `${param}: ${message}`).join("; "), faults[0]?.param);
 }
 
 function answerOf(
