@@ -25,6 +25,8 @@ export function readChatHeaders(
       "rockbot-age-ms: a turn of the agent takes none. A repeat with the same Idempotency-Key runs again if its turn is not known any more",
     );
   const sessionId = header("rockbot-session");
+  const fault = sessionId === undefined ? undefined : sessionFault(sessionId); // calls of tools may have longer ones
+  if (fault !== undefined) throw invalid(`rockbot-session: ${fault}`);
   const onClose = header("rockbot-on-close");
   const hasKey = header("idempotency-key") !== undefined;
   // A turn of a session can be found again without a key.
@@ -33,8 +35,6 @@ export function readChatHeaders(
     (name) => (name === "rockbot-on-close" && isPlainKeep ? undefined : header(name)),
     options,
   );
-  const fault = sessionId === undefined ? undefined : sessionFault(sessionId);
-  if (fault !== undefined) throw invalid(`rockbot-session: ${fault}`);
   const after = readAfter(header("last-event-id"), "the header Last-Event-ID");
   if (after !== undefined && !hasKey)
     throw invalid(

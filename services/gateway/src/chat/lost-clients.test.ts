@@ -185,7 +185,8 @@ test("headers that contradict the request are refused in words", async () => {
 
   expect(await send({ "last-event-id": "3" })).toContain("Last-Event-ID: needs the Idempotency-Key");
   expect(await send({ "last-event-id": "3", "idempotency-key": "k" }, false)).toContain("is for a stream");
-  expect(await send({ "rockbot-session": "x".repeat(129) })).toContain("rockbot-session: expected 1 to 128");
+  for (const session of ["x".repeat(129), "x".repeat(257), "\u00fc"])
+    expect(await send({ "rockbot-session": session })).toContain("rockbot-session: expected 1 to 128");
   expect(await send({ "rockbot-on-close": "keep" })).toContain("keep needs an Idempotency-Key");
   expect(await send({ "rockbot-age-ms": "600000", "idempotency-key": "k" })).toContain(
     "rockbot-age-ms: a turn of the agent takes none",
