@@ -255,7 +255,7 @@ test.each<[string, Record<string, unknown>, string, RegExp]>([
     /with a schema in json_schema/,
   ],
   ["sound", { modalities: ["text", "audio"], audio: {} }, "modalities", /answers in text.*audio: /],
-  ["functions of before", { functions: [] }, "functions", /send tools/],
+  ["functions of before", { functions: [{ name: "f" }] }, "functions", /send tools/],
   ["a call of a tool that is not there", { tool_choice: "required" }, "tool_choice", /that tool among tools/],
 ])("a request for %s is refused in words", async (_, fields, param, words) => {
   await using gateway = await startTestGateway();
@@ -275,7 +275,7 @@ test.each<[string, Record<string, unknown>, string, RegExp]>([
   expect(agent.turns).toEqual([]);
 });
 
-test("parameters that tune a model are passed over, as chat clients send them all", async () => {
+test("parameters that tune a model, or say nothing, are passed over, as chat clients send them all", async () => {
   await using gateway = await startTestGateway();
   await using agent = await serveTestAgent(gateway.bus, twoWords);
   const tuned = {
@@ -288,6 +288,9 @@ test("parameters that tune a model are passed over, as chat clients send them al
     n: 1,
     stop: null,
     logit_bias: {},
+    tools: null,
+    functions: [],
+    function_call: "none" as const,
   };
   await clientOf(gateway.url).chat.completions.create({
     ...hello,

@@ -167,8 +167,8 @@ const refused: Readonly<Record<string, (value: unknown) => string | undefined>> 
   audio: () => "the agent answers in text. Leave it out",
   logprobs: unlessIs((value) => value === false, "the agent knows no probabilities. Leave it out"),
   top_logprobs: unlessIs((value) => value === 0, "the agent knows no probabilities. Leave it out"),
-  functions: () => "send tools instead",
-  function_call: () => "send tool_choice instead",
+  functions: unlessIs((value) => Array.isArray(value) && value.length === 0, "send tools instead"),
+  function_call: unlessIs((value) => value === "auto" || value === "none", "send tool_choice instead"),
 };
 
 function addRefusals(body: Readonly<Record<string, unknown>>, faults: RequestFault[]): void {
