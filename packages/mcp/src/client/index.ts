@@ -24,5 +24,6 @@ export { endOrphans } from "./stdio/end-orphans.ts";
 // Words of servers, as far as they may be used.
 
 export { validatorOf } from "../schema/bounded-schema-validator.ts";
+export { busOutput } from "../schema/bus-output.ts";
 export { mendArguments } from "../schema/mend-arguments.ts";
 export { cleanText } from "../text/clean-text.ts";

@@ -3,6 +3,7 @@ import { isRecord } from "@rockbot/base";
 import { redactValue } from "@rockbot/base/redaction";
 import { errorReply, type ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import { describeBlock, describeUnknownBlock } from "../client/call/call-result.ts";
+import { VALUE } from "../schema/bus-output.ts";
 import { Meta } from "./meta.ts";
 
 /**
@@ -75,7 +76,7 @@ const whole = (structured: unknown): unknown =>
 /** Structured content that is no object lies under `$value` on the bus. */
 function unwrapped(structured: Readonly<Record<string, unknown>>): unknown {
   const keys = Object.keys(structured);
-  return keys.length === 1 && keys[0] === "$value" ? structured["$value"] : structured;
+  return keys.length === 1 && keys[0] === VALUE ? structured[VALUE] : structured;
 }
 
 /** Puts each block in the place of the line that stands for it; those without one come last. */

@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { isRecord } from "@rockbot/base";
+import { mcpOutput } from "../schema/bus-output.ts";
 import { Meta } from "./meta.ts";
 import type { OfferedTool } from "./tool-source.ts";
 
@@ -35,7 +36,7 @@ export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["out
   };
   const isAnyObject =
     type === "object" && Object.keys(properties ?? {}).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
-  return isAnyObject || output === undefined ? undefined : listable(output as Readonly<Record<string, unknown>>);
+  return isAnyObject || output === undefined ? undefined : listable(mcpOutput(output) as Readonly<Record<string, unknown>>);
 }
 
 /**

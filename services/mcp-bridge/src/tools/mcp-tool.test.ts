@@ -4,6 +4,18 @@ import { expect, test } from "vitest";
 import type { BridgedServer } from "../bridged-server.ts";
 import { mcpTool } from "./mcp-tool.ts";
 
+const annotations = { readOnly: false, idempotent: false, destructive: true, openWorld: true };
+
+test("a tool that gives a list is announced with the object in which its list crosses the bus", () => {
+  const server = { name: "peer", trustsAnnotations: false } as BridgedServer;
+  const inputSchema = { type: "object" };
+  const outputSchema = { type: "array" };
+  const { definition } = mcpTool(server, { name: "list", description: "Lists.", inputSchema, outputSchema, annotations });
+
+  const structured = { type: "object", required: ["$value"], properties: { $value: outputSchema } };
+  expect(definition.outputSchema).toEqual(structured);
+});
+
 test("a call brings the defaults that the schema requires, and no null that it refuses; what still does not fit is refused", async () => {
   const sent: object[] = [];
   const server = {
@@ -13,7 +25,6 @@ test("a call brings the defaults that the schema requires, and no null that it r
   };
   const properties = { query: { type: "string" }, limit: { type: "integer", default: 5 }, tag: { type: "string" } };
   const inputSchema = { type: "object", required: ["query", "limit"], additionalProperties: false, properties };
-  const annotations = { readOnly: false, idempotent: false, destructive: true, openWorld: true };
   const tool = mcpTool(server as unknown as BridgedServer, {
     name: "find",
     description: "Finds.",

@@ -1,5 +1,5 @@
 import { announcedMcpName, definedBy, saidBy, type ToolDefinition } from "@rockbot/contracts";
-import { isRepeatable, type McpTool, mendArguments, validatorOf } from "@rockbot/mcp";
+import { busOutput, isRepeatable, type McpTool, mendArguments, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { BridgedServer, BridgedServerOptions } from "../bridged-server.ts";
 
@@ -20,15 +20,16 @@ export function mcpTool(
 ): Tool {
   const isTrusted = server.trustsAnnotations;
   const mayKeep = cacheMs > 0 && (!isTrusted || tool.annotations.readOnly);
+  const name = announcedMcpName(server.name, tool.name);
   const definition: ToolDefinition<Record<string, unknown>, Record<string, unknown>> = {
-    name: announcedMcpName(server.name, tool.name),
+    name,
     title: tool.title,
     description:
       tool.description === ""
         ? `The tool "${tool.name}" of the MCP server "${server.name}", which does not describe it.`
         : tool.description,
     inputSchema: tool.inputSchema,
-    outputSchema: tool.outputSchema,
+    outputSchema: tool.outputSchema && busOutput(tool.outputSchema, name),
     trust: definedBy(`mcp:${server.name}`, tool.isApproved === true),
     readOnly: isTrusted && tool.annotations.readOnly,
     idempotent: isRepeatable(tool, isTrusted),

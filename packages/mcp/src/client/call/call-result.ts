@@ -1,6 +1,7 @@
 import type { CallToolResult, ContentBlock } from "@modelcontextprotocol/client";
 import { isRecord } from "@rockbot/base";
 import { encodeData } from "@rockbot/contracts";
+import { VALUE } from "../../schema/bus-output.ts";
 import { cleanText } from "../../text/clean-text.ts";
 import { originalBlock, structuredOf, WHOLE_STRUCTURED } from "../incoming/readable-result.ts";
 
@@ -47,7 +48,7 @@ export function callResult(result: CallToolResult): McpCallResult {
       ? {}
       : isRecord(structuredContent)
         ? structuredContent
-        : { $value: structuredContent }),
+        : { [VALUE]: structuredContent }),
     ...(others.length === 0 ? {} : { $content: others }),
     ...(notes.length === 0 ? {} : { $annotations: notes }),
     ...(Object.keys(meta).length === 0 ? {} : { $meta: meta }),
