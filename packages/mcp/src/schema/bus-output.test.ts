@@ -12,8 +12,18 @@ test.each<[what: string, schema: object, fits: readonly unknown[], unfit: unknow
   ["a list", { $schema, type: "array", items: { type: "number" } }, [[1, 2], []], ["a"]],
   ["a text or null", { anyOf: [{ type: "string" }, { type: "null" }] }, ["a"], 7],
   ["an object or a list", { type: ["object", "array"], minItems: 1, required: ["a"] }, [[1], { a: 1 }], []],
-  ["a list by a reference", { type: "array", items: { $ref: "#/$defs/n" }, $defs: { n: { type: "number" } } }, [[1]], ["a"]],
-  ["whatever refers to itself", { anyOf: [node, { type: "array", items: { $ref: "#" } }] }, [[], [[]], { next: [] }], [1]],
+  [
+    "a list by a reference",
+    { type: "array", items: { $ref: "#/$defs/n" }, $defs: { n: { type: "number" } } },
+    [[1]],
+    ["a"],
+  ],
+  [
+    "whatever refers to itself",
+    { anyOf: [node, { type: "array", items: { $ref: "#" } }] },
+    [[], [[]], { next: [] }],
+    [1],
+  ],
 ])("the schema of %s holds for the result on the bus, and MCP clients get it as it was", (_, schema, fits, unfit) => {
   const output = busOutput(schema, "peer__tool");
   const check = new Validator(output as Schema, "2020-12");

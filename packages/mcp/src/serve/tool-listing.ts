@@ -36,7 +36,9 @@ export function advertisedOutput({ output }: OfferedTool): NonNullable<Tool["out
   };
   const isAnyObject =
     type === "object" && Object.keys(properties ?? {}).length === 0 && Object.keys(rest).every((key) => VAGUE.has(key));
-  return isAnyObject || output === undefined ? undefined : listable(mcpOutput(output) as Readonly<Record<string, unknown>>);
+  return isAnyObject || output === undefined
+    ? undefined
+    : listable(mcpOutput(output) as Readonly<Record<string, unknown>>);
 }
 
 /**

@@ -14,7 +14,10 @@ async function start(numbers: number, { isFixed = false } = {}) {
     id: "small",
     async embed(texts, { dimensions = numbers }) {
       asked.push(texts.length);
-      return { vectors: texts.map(() => Array<number>(isFixed ? numbers : dimensions).fill(1)), inputTokens: texts.length };
+      return {
+        vectors: texts.map(() => Array<number>(isFixed ? numbers : dimensions).fill(1)),
+        inputTokens: texts.length,
+      };
     },
   };
   await using started = new AsyncDisposableStack();

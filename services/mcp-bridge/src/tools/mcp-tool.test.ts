@@ -10,7 +10,13 @@ test("a tool that gives a list is announced with the object in which its list cr
   const server = { name: "peer", trustsAnnotations: false } as BridgedServer;
   const inputSchema = { type: "object" };
   const outputSchema = { type: "array" };
-  const { definition } = mcpTool(server, { name: "list", description: "Lists.", inputSchema, outputSchema, annotations });
+  const { definition } = mcpTool(server, {
+    name: "list",
+    description: "Lists.",
+    inputSchema,
+    outputSchema,
+    annotations,
+  });
 
   const structured = { type: "object", required: ["$value"], properties: { $value: outputSchema } };
   expect(definition.outputSchema).toEqual(structured);
