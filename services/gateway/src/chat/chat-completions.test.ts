@@ -288,7 +288,6 @@ test("parameters that tune a model, or say nothing, are passed over, as chat cli
     n: 1,
     stop: null,
     logit_bias: {},
-    tools: null,
     functions: [],
     function_call: "none" as const,
   };
