@@ -86,6 +86,8 @@ export interface SettingsModule<Config> {
 export interface RunningService extends AsyncDisposable {
   /** The tools that it does not offer here, and what is missing for each. */
   readonly off?: readonly { readonly tool: string; readonly reason: string }[];
+  /** What was set up for it and does not work now, such as a document that cannot be read. */
+  readonly faults?: readonly string[];
   /** What an operator should know of it. */
   readonly notes?: readonly string[];
   /** The calls that it makes itself. */

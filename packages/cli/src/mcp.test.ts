@@ -42,6 +42,13 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
       code: 1,
       stdout: expect.stringMatching(/^fails +(failing|broken|connecting) .*\n(?: .*\n)*.*refusing to start/m),
     });
+  const doctor = await runHere(["doctor"], options);
+  expect([doctor.code, doctor.stdout]).toEqual([
+    1,
+    expect.stringMatching(
+      /^broken +MCP servers +1 of 2 .*\nbroken +MCP server +"fails" has failed .*: it cannot be connected: .*exit code 2$/m,
+    ),
+  ]);
   expect((await runHere(["call", "works__echo", "b:=2"], options)).stdout).toBe('{"b":2}\n');
   const off = JSON.parse((await runHere(["call", "web_search", "query=x", "--json"], options)).stdout);
   expect(off).toMatchObject({
@@ -175,6 +182,9 @@ test("mcp approve shows what has changed, approves what it has shown, and the to
       .poll(async () => (await runHere(["mcp", "approve"], options)).stdout, { timeout: 20_000, interval: 200 })
       .toContain("echo");
     expect((await runHere(["mcp", "ls"], options)).stdout).toContain("1 wait for an approval");
+    expect((await runHere(["doctor"], options)).stdout).toMatch(
+      /^ok +MCP servers +1 of 1 .*\noff \(optional\) held tools +1 of "works", .*: rockbot mcp approve$/m,
+    );
     expect((await runHere(["tools"], options)).stderr).toContain(
       'works__echo. Held until an operator approves: rockbot mcp approve "works"',
     );

@@ -40,6 +40,7 @@ export interface StartA2aOptions extends StartServiceOptions {
 
 /** The tools for agents of other makers, served. */
 export interface RunningA2a extends AsyncDisposable {
+  readonly faults: readonly string[];
   readonly notes: readonly string[];
   /** Decisions of operators about cards. */
   readonly approvals: ToolApprovals;
@@ -120,6 +121,9 @@ export async function startA2a(
   if (file !== undefined) started.use(watchAgentsFile(file, text, (now) => pool.apply(now), { log }));
   const running = started.move();
   return {
+    get faults() {
+      return faultsOf(pool);
+    },
     get notes() {
       return notesOf(pool, announced);
     },
@@ -156,11 +160,14 @@ async function hearBus(bus: Bus, announced: AnnouncedAgents, tasks: BusTasks): P
 const namesIn = ({ all }: AgentList): readonly string[] =>
   all.flatMap(({ name, card }) => (card === undefined ? [] : [name]));
 
+const faultsOf = ({ faults }: AgentPool): string[] =>
+  faults.map(({ name, why }) => `the card of the agent "${name}" could not be used: ${why}`);
+
 /** What an operator should know of them. */
-const notesOf = ({ faults, waiting: ofPool }: AgentPool, announced: AnnouncedAgents | undefined): string[] => {
-  const waiting = ofPool + (announced?.waiting ?? 0);
+const notesOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): string[] => {
+  const waiting = pool.waiting + (announced?.waiting ?? 0);
   return [
-    ...faults.map(({ name, why }) => `the card of the agent "${name}" could not be used: ${why}`),
+    ...faultsOf(pool),
     ...(waiting === 0 ? [] : [`${waiting} parts of cards of agents wait for an approval: rockbot mcp approve`]),
   ];
 };

@@ -31,6 +31,7 @@ export interface StartRestToolsOptions extends StartServiceOptions {
 /** The REST tools, served. */
 export interface RunningRestTools extends AsyncDisposable {
   readonly off: readonly OffTool[];
+  readonly faults: readonly string[];
   readonly notes: readonly string[];
   /** Decisions of operators about operations of OpenAPI documents. */
   readonly approvals: ToolApprovals;
@@ -103,6 +104,9 @@ export async function startRestTools(
     get off() {
       return off;
     },
+    get faults() {
+      return faultsOf(documents);
+    },
     get notes() {
       return notesOf(documents);
     },
@@ -111,12 +115,15 @@ export async function startRestTools(
   };
 }
 
+const faultsOf = ({ faults }: DocumentPool): string[] =>
+  faults.map(({ name, why }) => `the OpenAPI document "${name}" could not be read: ${why}`);
+
 /** What an operator should know of them. */
-const notesOf = ({ faults, held }: DocumentPool): string[] => [
-  ...faults.map(({ name, why }) => `the OpenAPI document "${name}" could not be read: ${why}`),
-  ...(held.length === 0
+const notesOf = (documents: DocumentPool): string[] => [
+  ...faultsOf(documents),
+  ...(documents.held.length === 0
     ? []
-    : [`${held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
+    : [`${documents.held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
 ];
 
 /** Waits for the end of a work that never rejects, or for so long. */

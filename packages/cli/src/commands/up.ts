@@ -18,6 +18,7 @@ import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
 import { untilHeard } from "../client/until-heard.ts";
 import { CommandError } from "../command-error.ts";
+import { examineRunning } from "../runtime/examine-running.ts";
 import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { offLines, offTools } from "../runtime/off-tools.ts";
 import { operatorApp } from "../runtime/operator-app.ts";
@@ -126,6 +127,7 @@ export async function up(options: UpOptions): Promise<void> {
             findings: async () => [
               policyFinding(policyFile, policy),
               ...(await examineHere({ busUrl, env: process.env, chosen })).findings,
+              ...(await examineRunning({ running, servers: bridge?.servers, approvals: approvalsIn(running) })),
             ],
             approvals: approvalsIn(running),
             journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
