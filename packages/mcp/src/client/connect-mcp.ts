@@ -135,7 +135,7 @@ export class ConnectError extends Error {
    * refused.
    */
   readonly isFinal: boolean;
-  /** The end of what the server wrote to stderr, and how its process ended. For the operator. */
+  /** The end of what the server wrote to stderr. For the operator. */
   readonly diagnosis: string | undefined;
 
   constructor(
@@ -329,11 +329,14 @@ function keepListening(client: ClientType, onToolsChanged: () => void): AsyncDis
   });
 }
 
+/** How the SDK begins the words of a failure that has nothing to do with versions. */
+const PROBE = /^Version negotiation probe failed: /;
+
 function connectError(error: unknown, transport: Transport): ConnectError {
   const isStdio = transport instanceof StdioTransport;
   const exit = isStdio ? transport.exit : undefined;
-  const diagnosis = isStdio ? [exit, transport.stderr.trim()].filter(Boolean).join("\n") || undefined : undefined;
-  const reason = error instanceof Error ? error.message : String(error);
+  const diagnosis = isStdio ? transport.stderr.trim() || undefined : undefined;
+  const reason = (error instanceof Error ? error.message : String(error)).replace(PROBE, "");
   const status = (error as { status?: unknown }).status;
   const isFinal =
     hasNotSent(error) || status === 401 || status === 403 || (error as Error).name === "UnauthorizedError";

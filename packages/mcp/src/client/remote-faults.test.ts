@@ -262,9 +262,23 @@ test("configured headers go with each request, and with none to another host", a
   expect(elsewhere.requests).toEqual([]);
 });
 
-test("a server that is not there is tried again, and calls are refused", async () => {
-  const port = await freePort();
-  await using server = startServer(remote(`http://127.0.0.1:${port}/mcp`), {}, { backOffMs: [60_000] });
+test.each([
+  ["nothing listens", (port: number) => `http://127.0.0.1:${port}`, /^127\.0\.0\.1:\d+ refuses .*\(ECONNREFUSED\)$/],
+  [
+    "nothing listens, for a WebSocket",
+    (port: number) => `ws://127.0.0.1:${port}`,
+    /^127\.0\.0\.1:\d+ refuses .*\(ECONNREFUSED\)$/,
+  ],
+  [
+    "no such name exists",
+    (port: number) => `http://gone.invalid:${port}`,
+    /^gone\.invalid:\d+ (is not found|cannot be looked up).*\)$/,
+  ],
+  ["fetch allows no such port", () => "http://127.0.0.1:1", /^127\.0\.0\.1:1 cannot be reached: bad port$/],
+] as const)("the reason names host, port and cause where %s", async (_, urlAt, reason) => {
+  const url = urlAt(await freePort());
+  const address = { type: url.startsWith("ws") ? "websocket" : "auto", url: `${url}/mcp`, headers: {} } as const;
+  await using server = startServer(address, {}, { backOffMs: [60_000] });
   await until(server, "failing");
-  expect(server.health.lastFailure).toContain("ECONNREFUSED");
+  expect(server.health.lastFailure?.replace("it cannot be connected: ", "")).toMatch(reason);
 });

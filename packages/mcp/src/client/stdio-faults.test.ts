@@ -112,14 +112,15 @@ test("a server that does not start is tried again, ever more slowly; calls are r
   expect(server.health.lastFailure).not.toContain("canary");
 });
 
-test("a command that does not exist is said so", async () => {
-  await using server = startServer(
-    { type: "stdio", command: "no-such-program-anywhere", args: [], env: testEnv },
-    {},
-    { backOffMs: [60_000] },
-  );
+test.each([
+  ["a command", { command: "no-such-program" }, 'the command "no-such-program" is not found on PATH'],
+  ["a program", { command: "/nowhere/program" }, 'the program "/nowhere/program" does not exist'],
+  ["a folder", { command: process.execPath, cwd: "/nowhere" }, 'the folder "/nowhere" of its "cwd" does not exist'],
+])("%s that does not exist is named, once", async (_, given, words) => {
+  const missing = { type: "stdio", args: [], env: testEnv, ...given } as const;
+  await using server = startServer(missing, {}, { backOffMs: [60_000] });
   await until(server, "failing");
-  expect(server.health.lastFailure).toContain("ENOENT");
+  expect(server.health.lastFailure).toBe(`it cannot be connected: ${words} (ENOENT)`);
 });
 
 test("a server that says nothing is given up after the time to connect", async () => {

@@ -5,6 +5,7 @@ import { NotSentError } from "../call/not-sent-error.ts";
 import { isId, noAnswer } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 import { mendedEvents, mendedJson } from "./mended-body.ts";
+import { networkFault } from "./network-fault.ts";
 
 /** The server refused the request before it looked at what it asks for. */
 export class HttpRefusalError extends Error {
@@ -77,8 +78,9 @@ export function boundedFetch({
         throw new NotSentError("its address is not on the public Internet", { cause: error });
       const code = codeOf(error);
       if (code !== undefined && BEFORE_SENDING.has(code))
-        throw new NotSentError(`the connection is refused (${code})`, { cause: error });
-      throw error;
+        throw new NotSentError(networkFault(url, code, ""), { cause: error });
+      if (!isFetchFault(error)) throw error;
+      throw new TypeError(networkFault(url, code, error.cause.message), { cause: error });
     }
     if (COME_BACK.has(response.status)) {
       await response.body?.cancel().catch(() => {});
@@ -110,6 +112,10 @@ export function boundedFetch({
     return new Response(read, { status, statusText, headers });
   };
 }
+
+/** Whether it is the error of fetch for a request without a response, which says nothing more itself. */
+const isFetchFault = (error: unknown): error is TypeError & { readonly cause: Error } =>
+  error instanceof TypeError && error.cause instanceof Error;
 
 /** Whether a stream that is to go on from an event is gone for good: to ask again would not help. */
 const isForgotten = (status: number, init: RequestInit | undefined): boolean =>

@@ -4,6 +4,8 @@ import { NotSentError } from "../call/not-sent-error.ts";
 import { AskedRequests } from "../incoming/asked-requests.ts";
 import { mendAnswers } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
+import { codeOf } from "./bounded-fetch.ts";
+import { networkFault } from "./network-fault.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
@@ -37,9 +39,7 @@ export class WebSocketTransport implements Transport {
     this.#socket = socket;
     await new Promise<void>((resolve, reject) => {
       socket.once("open", resolve);
-      socket.once("error", (error) =>
-        reject(new NotSentError(`the connection is refused (${reasonOf(error)})`, { cause: error })),
-      );
+      socket.once("error", (error) => reject(new NotSentError(faultOf(this.#url, error), { cause: error })));
     });
     socket.on("error", (error) => this.onerror?.(error));
     socket.on("close", () => this.onclose?.());
@@ -74,8 +74,5 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** The outcome of the handshake, without address or header. */
-const reasonOf = (error: Error): string =>
-  /^Unexpected server response: \d+$/.exec(error.message)?.[0] ??
-  (error as NodeJS.ErrnoException).code ??
-  "unknown error";
+/** Why the handshake failed, without path or header: the library's own errors, which have no code, name neither. */
+const faultOf = (url: string, error: Error): string => networkFault(url, codeOf(error), error.message);

@@ -8,6 +8,7 @@ import type { StdioAddress } from "../server-options.ts";
 import { LineSplitter } from "./line-splitter.ts";
 import { watchMemory } from "./memory-watch.ts";
 import { obstacleTo, type ProcessTree, startProcessTree } from "./process-tree.ts";
+import { startFault } from "./start-fault.ts";
 import { TailText } from "./tail-text.ts";
 
 /** Of a server's output on stderr, the last so many characters are kept. */
@@ -107,8 +108,8 @@ export class StdioTransport implements Transport {
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
       child.once("error", (error: NodeJS.ErrnoException) => {
-        this.#exit = `it could not be started (${error.code ?? "unknown error"})`;
-        reject(new NotSentError(`the command cannot be started (${error.code ?? "unknown error"})`, { cause: error }));
+        this.#exit = startFault(this.#address, error.code);
+        reject(new NotSentError(this.#exit, { cause: error }));
       });
     });
     if (memoryMib !== undefined && child.pid !== undefined)
