@@ -156,6 +156,11 @@ test("mcp ls tries the servers of a file, and says what is missing without any",
     code: 1,
     stderr: expect.stringContaining("There are no MCP servers"),
   });
+  const none = folder.write("none.json", '{ // of another editor\n"context_servers": {} }');
+  expect(await runHere(["mcp", "ls", "--mcp-config", none], options)).toMatchObject({
+    code: 1,
+    stderr: expect.stringMatching(/none\.json names none that is switched on\n.* it has context_servers$/m),
+  });
 });
 
 test("mcp approve shows what has changed, approves what it has shown, and the tool can be called again", {

@@ -34,8 +34,9 @@ Examples:
   rockbot mcp ls --bus amqp://user@host/vhost     list the servers behind a broker
   rockbot mcp ls --mcp-config mcp.json            test whether these servers start
 
-The list shows what a failed server last wrote to stderr, shortened. Exit code 1 if a server is not ready. Over a broker
-the bridge says what servers offer, not their state. The request makes the bridge reconnect to servers that are away.`,
+The list shows what a failed server last wrote to stderr, shortened. Exit code 1 if a server is not ready, or if there is
+none. Over a broker the bridge says what servers offer, not their state. The request makes the bridge reconnect to
+servers that are away.`,
     )
     .action(async (options: McpListOptions) => (await import("../commands/mcp/mcp-list.ts")).listMcpServers(options));
 

@@ -100,6 +100,24 @@ test("a file may be JSON, may be empty, and the option names it before CONFIG_FI
   expect(loadConfig(config, { env: { CONFIG_FILE: empty.path } }).allowPorts).toEqual([80, 443]);
 });
 
+test("a JSON file may have comments and trailing commas, as editors write it, and its faults keep their place", () => {
+  using commented = temporaryFile(
+    "config.json",
+    '// ports\n{ /* for\n\ttests */\n\t"allowPorts": [8080,], // "ratio": 1\n\t"busUrl": "amqp://host//a",\n}\n',
+  );
+  using inside = temporaryFile("config.json", '{ // first\n  "ratio": 2 }');
+  using broken = temporaryFile("config.json", '{ // first\n  "ratio": 2 "busUrl": 1 }');
+  using yaml = temporaryFile("config.yaml", "{ busUrl: amqp://host }");
+
+  expect(loadConfig(config, { env: {}, file: commented.path })).toMatchObject({
+    allowPorts: [8080],
+    busUrl: "amqp://host//a",
+  });
+  expect(loadConfig(config, { env: {}, file: inside.path }).ratio).toBe(2);
+  expect(loadConfig(config, { env: {}, file: yaml.path }).busUrl).toBe("amqp://host");
+  expect(faultsOf(() => loadConfig(config, { env: {}, file: broken.path }))[0]).toMatch(/config.json: line 2, column/);
+});
+
 test("variables are read as the schema's types", () => {
   const loaded = loadConfig(config, {
     env: {

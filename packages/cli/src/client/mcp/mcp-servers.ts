@@ -46,12 +46,19 @@ export async function askMcpIndex(url: string, policyFile: string | undefined): 
   );
 }
 
-/** Connects to the servers of a file in this process, and says how they stand. */
+/**
+ * Connects to the servers of a file in this process, and says how they stand.
+ * @throws {CommandError} if it names none
+ */
 export async function tryMcpServers(mcpConfig: string, env: Env): Promise<readonly BridgedServerHealth[]> {
   const load = await serviceNamed("mcp-bridge").loader();
   const config = load({ env, overrides: { busUrl: MEMORY_BUS, mcpConfig, pin: "off" } });
   await using bus = createMemoryBus();
   await using bridge = await startMcpBridge(bus, config, { env });
+  if (bridge.servers.length === 0)
+    throw new CommandError(
+      [`Cannot list the MCP servers: ${mcpConfig} names none that is switched on`, ...bridge.notes].join("\n"),
+    );
   await bridge.settled(SETTLE_MS);
   return bridge.servers;
 }

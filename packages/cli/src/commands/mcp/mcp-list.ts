@@ -49,7 +49,7 @@ export async function listMcpServers({ bus, policy, mcpConfig, json = false }: M
   else for (const line of table(servers)) console.log(line);
   const ready = servers.filter(({ state }) => state === "ready").length;
   console.error(`${ready} of ${servers.length} MCP servers are ready, as ${where} has it`);
-  process.exitCode = ready === servers.length ? ExitCode.Ok : ExitCode.Failed;
+  process.exitCode = ready === servers.length && ready > 0 ? ExitCode.Ok : ExitCode.Failed;
 }
 
 async function listIndex(url: string, policyFile: string | undefined, json: boolean): Promise<void> {
