@@ -17,6 +17,7 @@ import { createTransport, type TransportType } from "./create-transport.ts";
 import { type LeftOut, Listing } from "./incoming/listing.ts";
 import { readIncoming } from "./incoming/read-incoming.ts";
 import { structuredOf } from "./incoming/readable-result.ts";
+import { NetworkFault } from "./remote/network-fault.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
 import { StdioTransport } from "./stdio/stdio-transport.ts";
@@ -118,7 +119,7 @@ export async function connectMcp(address: McpServerAddress, options: ConnectMcpO
     try {
       return await open(address, type, type === "sse" ? { kind: "legacy" } : undefined, options);
     } catch (error) {
-      failure = error;
+      if (causeOf(failure, NetworkFault) === undefined) failure = error; // the other way hides its cause
       signal.throwIfAborted();
       if (!(error instanceof ConnectError) || error.isFinal) throw error;
     }
@@ -336,10 +337,14 @@ function connectError(error: unknown, transport: Transport): ConnectError {
   const isStdio = transport instanceof StdioTransport;
   const exit = isStdio ? transport.exit : undefined;
   const diagnosis = isStdio ? transport.stderr.trim() || undefined : undefined;
-  const reason = (error instanceof Error ? error.message : String(error)).replace(PROBE, "");
+  const { message = String(error) } = causeOf(error, NetworkFault) ?? (error instanceof Error ? error : {});
+  const reason = message.replace(PROBE, "");
   const status = (error as { status?: unknown }).status;
   const isFinal =
-    hasNotSent(error) || status === 401 || status === 403 || (error as Error).name === "UnauthorizedError";
+    causeOf(error, NotSentError) !== undefined ||
+    status === 401 ||
+    status === 403 ||
+    (error as Error).name === "UnauthorizedError";
   return new ConnectError(exit === undefined || reason.includes(exit) ? reason : `${reason}; ${exit}`, {
     cause: error,
     isFinal,
@@ -347,13 +352,13 @@ function connectError(error: unknown, transport: Transport): ConnectError {
   });
 }
 
-/** Whether it is a NotSentError, or caused by one. */
-function hasNotSent(error: unknown): boolean {
+/** The first of the class among an error and its causes. */
+function causeOf<Fault extends Error>(error: unknown, kind: new (...args: never[]) => Fault): Fault | undefined {
   for (let at = error, depth = 0; at instanceof Error && depth < 5; depth++) {
-    if (at instanceof NotSentError) return true;
+    if (at instanceof kind) return at;
     at = at.cause ?? (at instanceof SdkError ? at.data : undefined);
   }
-  return false;
+  return undefined;
 }
 
 function toMcpTool({ name, title, description, inputSchema, outputSchema, annotations }: Tool): McpTool {

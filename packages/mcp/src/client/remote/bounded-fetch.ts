@@ -5,7 +5,7 @@ import { NotSentError } from "../call/not-sent-error.ts";
 import { isId, noAnswer } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 import { mendedEvents, mendedJson } from "./mended-body.ts";
-import { networkFault } from "./network-fault.ts";
+import { NetworkFault } from "./network-fault.ts";
 
 /** The server refused the request before it looked at what it asks for. */
 export class HttpRefusalError extends Error {
@@ -78,9 +78,11 @@ export function boundedFetch({
         throw new NotSentError("its address is not on the public Internet", { cause: error });
       const code = codeOf(error);
       if (code !== undefined && BEFORE_SENDING.has(code))
-        throw new NotSentError(networkFault(url, code, ""), { cause: error });
-      if (!isFetchFault(error)) throw error;
-      throw new TypeError(networkFault(url, code, error.cause.message), { cause: error });
+        throw new NotSentError(`the connection is refused (${code})`, {
+          cause: new NetworkFault(url, code, error as Error),
+        });
+      if (!(error instanceof TypeError)) throw error;
+      throw new TypeError(error.message, { cause: new NetworkFault(url, code, error) });
     }
     if (COME_BACK.has(response.status)) {
       await response.body?.cancel().catch(() => {});
@@ -112,10 +114,6 @@ export function boundedFetch({
     return new Response(read, { status, statusText, headers });
   };
 }
-
-/** Whether it is the error of fetch for a request without a response, which says nothing more itself. */
-const isFetchFault = (error: unknown): error is TypeError & { readonly cause: Error } =>
-  error instanceof TypeError && error.cause instanceof Error;
 
 /** Whether a stream that is to go on from an event is gone for good: to ask again would not help. */
 const isForgotten = (status: number, init: RequestInit | undefined): boolean =>

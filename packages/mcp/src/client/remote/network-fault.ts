@@ -15,13 +15,20 @@ const WORDS: Readonly<Record<string, string>> = {
 const CERTIFICATE = /^(?:CERT_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|ERR_TLS_)/;
 
 /**
- * Why nothing comes from an address, with its host and port and the system's code.
- * @param otherwise the words for a fault without a code that is known
+ * Why nothing comes from an address, with its host and port and the system's code. For the operator: it is the cause of
+ * errors that callers see, which name no address.
  */
-export function networkFault(address: string | URL, code: string | undefined, otherwise: string): string {
-  const { hostname, port, protocol } = new URL(address);
+export class NetworkFault extends Error {
+  override readonly name = "NetworkFault";
+
+  constructor(address: string | URL, code: string | undefined, cause: Error) {
+    super(wordsFor(new URL(address), code, cause), { cause });
+  }
+}
+
+function wordsFor({ hostname, port, protocol }: URL, code: string | undefined, { message, cause }: Error): string {
   const peer = `${hostname}:${port || (/^(?:https|wss):$/.test(protocol) ? 443 : 80)}`;
-  if (code === undefined) return `${peer} cannot be reached: ${otherwise}`;
+  if (code === undefined) return `no connection to ${peer}: ${cause instanceof Error ? cause.message : message}`;
   const words = CERTIFICATE.test(code) ? "has no valid certificate" : (WORDS[code] ?? "cannot be reached");
   return `${peer} ${words} (${code})`;
 }

@@ -5,7 +5,7 @@ import { AskedRequests } from "../incoming/asked-requests.ts";
 import { mendAnswers } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
 import { codeOf } from "./bounded-fetch.ts";
-import { networkFault } from "./network-fault.ts";
+import { NetworkFault } from "./network-fault.ts";
 
 const HANDSHAKE_TIMEOUT_MS = 10_000;
 const MAX_UNSENT_BYTES = 4 * 1024 * 1024;
@@ -39,7 +39,13 @@ export class WebSocketTransport implements Transport {
     this.#socket = socket;
     await new Promise<void>((resolve, reject) => {
       socket.once("open", resolve);
-      socket.once("error", (error) => reject(new NotSentError(faultOf(this.#url, error), { cause: error })));
+      socket.once("error", (error) =>
+        reject(
+          new NotSentError(`the connection is refused (${reasonOf(error)})`, {
+            cause: new NetworkFault(this.#url, codeOf(error), error),
+          }),
+        ),
+      );
     });
     socket.on("error", (error) => this.onerror?.(error));
     socket.on("close", () => this.onclose?.());
@@ -74,5 +80,6 @@ export class WebSocketTransport implements Transport {
   }
 }
 
-/** Why the handshake failed, without path or header: the library's own errors, which have no code, name neither. */
-const faultOf = (url: string, error: Error): string => networkFault(url, codeOf(error), error.message);
+/** The outcome of the handshake, without address or header. */
+const reasonOf = (error: Error): string =>
+  /^Unexpected server response: \d+$/.exec(error.message)?.[0] ?? codeOf(error) ?? "unknown error";
