@@ -36,7 +36,7 @@ test("rockbot calls lists the calls of the running system, and show tells one of
   expect([shown.code, shown.stdout]).toEqual([
     0,
     expect.stringMatching(
-      /^web_browze for gateway, call [0-9a-f]{32}\nfailed: tool_not_found after .*\n.* \+0 ms {2}asked\n.* ms {2}failed\n$/,
+      /^web_browze for gateway, call [0-9a-f]{32}\nfailed: tool_not_found after .*\n.* \+0 ms {2}asked\n.* ms {2}failed: tool_not_found\n$/,
     ),
   ]);
   expect((await runHere(["calls", "show", json[0]?.toolCallId.slice(0, 8) ?? ""], options)).stdout).toBe(shown.stdout);

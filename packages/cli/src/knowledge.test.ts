@@ -58,7 +58,7 @@ test("an export replaces a file as a whole, and says why it cannot write one", a
   writeFileSync(backup, "the backup before");
   linkSync(backup, old);
 
-  expect((await run("knowledge", "export", backup)).stderr).toContain("Exported 1 items");
+  expect((await run("knowledge", "export", backup)).stderr).toContain("Exported 1 item of");
   expect([readFileSync(old, "utf8"), JSON.parse(readFileSync(backup, "utf8"))]).toEqual([
     "the backup before",
     expect.objectContaining({ id: "a" }),

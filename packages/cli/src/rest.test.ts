@@ -25,7 +25,7 @@ test("rest check lists every fault with its line, or the tools", { timeout: 60_0
     code: 0,
     stdout: "rest__weather\nrest__shop_listItems\n",
     stderr: expect.stringMatching(
-      /has to be approved: it calls https:\/\/shop\.example.*\n.*2 tools, of 1 endpoints and 1 OpenAPI documents/s,
+      /has to be approved: it calls https:\/\/shop\.example.*\n.*2 tools, of 1 endpoint and 1 OpenAPI document/s,
     ),
   });
   expect(await runHere(["rest", "check", bad], options)).toMatchObject({

@@ -75,16 +75,28 @@ describe.each(Object.entries(places))("in %s", (where, argsOf) => {
       stderr: expect.stringContaining('There is no scheduled task "secret" in '),
     });
 
+    if (where === 'the running "rockbot up"')
+      expect(await run("ls", "--for", "alice")).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/takes calls of its user alone.*--bus/),
+      });
     expect(await run("cancel", "news")).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('several conversations have a scheduled task "news"'),
+      stderr: expect.stringContaining('several conversations have a scheduled task "news". Name the conversation'),
     });
     expect(await run("cancel", "news", "--session", LONG)).toMatchObject({
       code: 0,
       stderr: expect.stringContaining('Cancelled the scheduled task "news"'),
     });
-    expect(await run("cancel", "tea")).toMatchObject({ code: 0 });
-    expect(await run("cancel", "secret")).toMatchObject({ code: 1 });
+    expect(await run("cancel", "tea")).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("of the conversation yesterday"),
+    });
+    expect(await run("cancel", "secret")).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/no scheduled task "secret" in .*: "rockbot schedules ls" lists those/),
+    });
+    expect((await run("ls")).stderr).toContain("1 scheduled task in ");
     expect((JSON.parse((await run("ls", "--json")).stdout) as object[]).length).toBe(1);
   });
 });

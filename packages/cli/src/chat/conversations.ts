@@ -2,6 +2,7 @@ import { printable, tools } from "@rockbot/contracts";
 import { type AskToolOptions, askClient, askTool } from "../client/ask-tool.ts";
 import type { ToolClient } from "../client/tool-client.ts";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { printTable } from "../terminal/print-table.ts";
 
 /** `rockbot chat --list`: the conversations that the user has had with the agent. */
@@ -14,7 +15,7 @@ export async function listConversations(json: boolean, options: AskToolOptions):
     all.map((each) => [each.said_at, each.session_id, each.said]),
   );
   console.error(
-    `${all.length} conversations with the agent in ${where}. To go on with one: rockbot chat --session SESSION, or --continue`,
+    `${counted(all.length, "conversation")} with the agent in ${where}. To go on with one: rockbot chat --session SESSION, or --continue`,
   );
 }
 

@@ -32,7 +32,7 @@ test("a family is printed as a tree, with a line that adds up the conversation's
     tools,
   });
   expect(familyLines([turn({}), child])).toEqual([
-    "agent  trip  turn t1  ended  2.5 s  30 + 10 tokens, cost 0.00123, and what 4 tokens cost is unknown  1 calls (agent__clerk)",
+    "agent  trip  turn t1  ended  2.5 s  30 + 10 tokens, cost 0.00123, and what 4 tokens cost is unknown  1 call (agent__clerk)",
     "  clerk  sub-t2  turn t2  ended: limit  2.5 s  20 + 5 tokens, cost unknown  3 calls, 1 failed (web_search ×3)",
     "2 turns, 30 + 10 tokens, cost 0.00123, and what 4 tokens cost is unknown, 4 calls. The tokens of a turn are with those that it has called, once they have ended",
   ]);

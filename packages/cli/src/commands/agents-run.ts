@@ -18,6 +18,7 @@ import { openToolClient } from "../client/open-tool-client.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { Interrupted } from "../interrupted.ts";
+import { counted } from "../terminal/counted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 import { UsageError } from "../usage-error.ts";
@@ -154,7 +155,7 @@ export function familyLines(turns: readonly FamilyTurn[]): readonly string[] {
       how,
       `${seconds.toFixed(1)} s`,
       usageWords(usage),
-      `${calls} calls${failed === 0 ? "" : `, ${failed} failed`}${names === "" ? "" : ` (${names})`}`,
+      `${counted(calls, "call")}${failed === 0 ? "" : `, ${failed} failed`}${names === "" ? "" : ` (${names})`}`,
     ];
     return `${"  ".repeat(depth)}${agent}  ${session_id}  turn ${turn_id}  ${facts.join("  ")}`;
   });
@@ -163,7 +164,7 @@ export function familyLines(turns: readonly FamilyTurn[]): readonly string[] {
   const calls = turns.reduce((sum, turn) => sum + turn.calls, 0);
   return [
     ...lines,
-    `${turns.length} turns, ${usageWords(total)}, ${calls} calls. The tokens of a turn are with those that it has called, once they have ended`,
+    `${counted(turns.length, "turn")}, ${usageWords(total)}, ${counted(calls, "call")}. The tokens of a turn are with those that it has called, once they have ended`,
   ];
 }
 

@@ -108,7 +108,7 @@ test("broker apply gives a running broker the policy's users, takes them back, a
   await using stalled = start();
   await expect.poll(stalled.stderr, { timeout: 30_000 }).toMatch(/^waiting for http:.*no answer within 5 s/);
   await broker.resume();
-  expect(await stalled.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/; 1 changes\n$/) }); // the password of before
+  expect(await stalled.ended).toMatchObject({ code: 0, stderr: expect.stringMatching(/; 1 change\n$/) }); // the password of before
   await broker.ctl("stop_app"); // half up: the node runs, and RabbitMQ does not
   await using away = start();
   await expect.poll(away.stderr, { timeout: 30_000 }).toMatch(/^waiting for http:.*ECONNREFUSED/);

@@ -4,6 +4,7 @@ import { policyUsers, UNVERIFIED } from "../broker/policy-users.ts";
 import { readPasswords } from "../broker/read-passwords.ts";
 import { readVariable } from "../broker/read-variable.ts";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -55,7 +56,7 @@ export async function applyBrokerRights({
       onChange: say,
     });
     say(
-      `${users.length} users: ${users.map(({ user }) => user).join(", ")}; ${changes === 0 ? "nothing to change" : `${changes} changes`}`,
+      `${counted(users.length, "user")}: ${users.map(({ user }) => user).join(", ")}; ${changes === 0 ? "nothing to change" : counted(changes, "change")}`,
     );
   } catch (error) {
     if (error instanceof RangeError) throw new UsageError([`the management URL: ${error.message}`]);

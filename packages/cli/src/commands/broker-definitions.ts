@@ -2,6 +2,7 @@ import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
 import { policyUsers, UNVERIFIED } from "../broker/policy-users.ts";
 import { readPasswords } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
+import { counted } from "../terminal/counted.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface BrokerDefinitionsCommandOptions {
@@ -30,6 +31,6 @@ export async function writeBrokerDefinitions({
     process.env,
   );
   await writePrivateFile(out, `${JSON.stringify(brokerDefinitions(users, { passwords, vhost }), undefined, 2)}\n`);
-  console.error(`${users.length} users: ${users.map(({ user }) => user).join(", ")}`);
+  console.error(`${counted(users.length, "user")}: ${users.map(({ user }) => user).join(", ")}`);
   if (!isVerified) console.error(UNVERIFIED);
 }

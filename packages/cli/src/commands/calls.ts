@@ -4,6 +4,7 @@ import { type CallRecord, isOpen } from "@rockbot/records/journal";
 import type { CallSource } from "../client/calls/call-source.ts";
 import { openCallSource } from "../client/calls/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { type Column, printTable } from "../terminal/print-table.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -42,7 +43,7 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
     calls.map((call) => [startOf(call), stateOf(call), durationOf(call), attemptsOf(call), ...namesOf(call)]),
   );
   console.error(
-    `${calls.length} calls, the newest first, from ${source.where}. One in full: rockbot calls show ID, also by the beginning of the id`,
+    `${counted(calls.length, "call")}, the newest first, from ${source.where}. One in full: rockbot calls show ID, also by the beginning of the id`,
   );
 }
 
@@ -65,7 +66,8 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
     `${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`,
     ...(call.policy === undefined ? [] : [`decided by policy revision ${call.policy}`]),
     ...call.steps.map(
-      ({ step, at }) => `${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step}`,
+      ({ step, at }) =>
+        `${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step === call.state ? stateOf(call) : step}`,
     ),
   ];
   for (const line of lines) console.log(printable(line, Number.POSITIVE_INFINITY));
@@ -93,7 +95,7 @@ const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): read
 const stateOf = ({ state, code }: CallRecord): string =>
   code === undefined || code === state ? state : `${state}: ${code}`;
 
-const attemptsOf = ({ attempts }: CallRecord): string => (attempts === 1 ? "1 attempt" : `${attempts} attempts`);
+const attemptsOf = ({ attempts }: CallRecord): string => counted(attempts, "attempt");
 
 /** Until its end, or until now. Later steps are not counted. */
 function durationOf(call: CallRecord): string {

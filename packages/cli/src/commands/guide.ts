@@ -2,6 +2,7 @@ import { newId, ToolError, ToolErrorCode, type ToolGuide, tools } from "@rockbot
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -23,7 +24,7 @@ export async function guide(
     if (name === undefined) {
       const { guides } = structured as { readonly guides: readonly ToolGuide[] };
       for (const { name, summary } of guides) console.log(plainText(`${name}: ${summary}`));
-      console.error(`${guides.length} guides. Read one: rockbot guide NAME`);
+      console.error(`${counted(guides.length, "guide")}. Read one: rockbot guide NAME`);
     } else console.log(plainText(content ?? ""));
   } catch (error) {
     if (!(error instanceof ToolError)) throw error;

@@ -15,6 +15,7 @@ import {
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface ImportOptions {
@@ -65,7 +66,7 @@ export async function exportKnowledge(file: string | undefined): Promise<void> {
     if (file === undefined || file === "-") {
       for await (const line of lines()) if (!process.stdout.write(line)) await once(process.stdout, "drain");
     } else await writeWhole(file, lines());
-    console.error(`Exported ${count} items of ${store.where}`);
+    console.error(`Exported ${counted(count, "item")} of ${store.where}`);
   });
 }
 

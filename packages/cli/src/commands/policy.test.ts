@@ -16,7 +16,7 @@ test("policy check says that a file can be used, or all that is wrong with it", 
   const good = policyFile(folder.path, "callers: { reader: { allow: [web_browse] } }");
   expect(await runHere(["policy", "check", good], options)).toMatchObject({
     code: 0,
-    stdout: expect.stringMatching(/can be used: revision [0-9a-f]{12}, identity trusted, 1 callers, 0 services\n$/),
+    stdout: expect.stringMatching(/can be used: revision [0-9a-f]{12}, identity trusted, 1 caller, 0 services\n$/),
     stderr: expect.stringMatching(
       /^rockbot: callers that are not named may use no tool: .*\nrockbot: nothing is denied after untrusted content was read: .*\n$/,
     ),

@@ -10,6 +10,7 @@ import {
   readPolicy,
   type Use,
 } from "@rockbot/policy";
+import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 
@@ -24,7 +25,7 @@ export async function checkPolicy(file: string): Promise<void> {
   const [callers, services] = [entries(document.callers).length, entries(document.services).length];
   console.log(
     plainText(
-      `${file} can be used: revision ${revision}, identity ${document.identity}, ${callers} callers, ${services} services`,
+      `${file} can be used: revision ${revision}, identity ${document.identity}, ${counted(callers, "caller")}, ${counted(services, "service")}`,
     ),
   );
   for (const words of policyNotes(document)) console.error(plainText(`rockbot: ${words}`));

@@ -3,6 +3,7 @@ import { ConfigError } from "@rockbot/process/config";
 import { checkDocuments, readRestFile, tryRestTool } from "@rockbot/rest-tools";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -36,7 +37,7 @@ export async function checkRestFile(file: string, { allowAddress = [] }: RestOpt
   const count = documents.reduce((sum, { tools }) => sum + tools.length, operations.length);
   console.error(
     plainText(
-      `${file} can be used: ${count} tools, of ${operations.length} endpoints and ${imports.length} OpenAPI documents`,
+      `${file} can be used: ${counted(count, "tool")}, of ${counted(operations.length, "endpoint")} and ${counted(imports.length, "OpenAPI document")}`,
     ),
   );
   if (documents.some(({ fault }) => fault !== undefined))

@@ -1,6 +1,7 @@
 import { printable, type ToolListScheduledTasksOutput, tools } from "@rockbot/contracts";
 import { type AskToolOptions, askTool } from "../client/ask-tool.ts";
 import { CommandError } from "../command-error.ts";
+import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { type Column, printTable } from "../terminal/print-table.ts";
 
@@ -33,17 +34,14 @@ export async function listSchedules({ json = false, ...options }: SchedulesOptio
   ]);
   printTable(COLUMNS, rows);
   console.error(
-    `${tasks.length} scheduled tasks in ${where}, where it is ${now} (${zone}). The answers of one: rockbot schedules show NAME`,
+    `${counted(tasks.length, "scheduled task")} in ${where}, where it is ${now} (${zone}). The answers of one: rockbot schedules show NAME`,
   );
 }
 
 /** `rockbot schedules show`: all of a task, with its last answers. */
 export async function showSchedule(name: string, { json = false, ...options }: SchedulesOptions): Promise<void> {
   const { tasks, where } = await read({ name }, options);
-  if (tasks.length === 0)
-    throw new CommandError(
-      `There is no scheduled task ${JSON.stringify(printable(name))} in ${where}: "rockbot schedules ls" lists those that there are`,
-    );
+  if (tasks.length === 0) throw noSuchTask(name, where);
   if (json) return console.log(JSON.stringify(tasks, undefined, 2));
   for (const line of tasks.flatMap(linesOf)) console.log(plainText(line));
 }
@@ -54,11 +52,17 @@ export async function cancelSchedule(
   { session, json = false, ...options }: SchedulesOptions,
 ): Promise<void> {
   const input = { name, ...(session === undefined ? {} : { conversation: session }) };
-  const { content, structured } = await askTool(tools.cancelScheduledTask, input, options);
+  const { content, structured, where } = await askTool(tools.cancelScheduledTask, input, options);
+  if (structured?.["cancelled"] === false && structured["conversation"] === undefined) throw noSuchTask(name, where);
   if (structured?.["cancelled"] !== true) throw new CommandError(printable(content ?? ""));
   if (json) console.log(JSON.stringify(structured, undefined, 2));
   else console.error(printable(content ?? ""));
 }
+
+const noSuchTask = (name: string, where: string): CommandError =>
+  new CommandError(
+    `There is no scheduled task ${JSON.stringify(printable(name))} in ${where}: "rockbot schedules ls" lists those that there are`,
+  );
 
 async function read(input: object, { session, ...options }: SchedulesOptions) {
   const { structured, where } = await askTool(tools.listScheduledTasks, input, options);

@@ -6,7 +6,7 @@ export const POLICY =
   "the policy file, YAML or JSON; default POLICY_FILE, else every caller may use every tool except the dangerous ones";
 /** The help of `--for` where calls are made. */
 export const FOR =
-  "the caller for whom the command asks; at a broker with rights, its user has to be a delegate (default: you)";
+  "the caller for whom the command asks (default: you); a running rockbot up takes it at a broker only, where your user has to be a delegate";
 /** The help of `--allow-address`. */
 export const ALLOW = "let web_browse read this private HOST:PORT or CIDR; repeatable";
 /** Gathers the values of an option that may be given several times. */

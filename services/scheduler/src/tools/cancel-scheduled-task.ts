@@ -24,17 +24,17 @@ export function cancelScheduledTask({ store }: Pick<TaskDesk, "store">): Tool {
           const content = `There is no scheduled task "${name}"${where}. list_scheduled_tasks shows those that there are.`;
           return { content, structured: { name, cancelled: false } };
         }
+        const here = context.sessionId === undefined ? undefined : sessionId; // a terminal has no conversation
         if (other !== undefined)
           throw new ToolError(
             ToolErrorCode.InvalidArguments,
-            `Nothing was cancelled: several conversations have a scheduled task "${name}". Give conversation, as list_scheduled_tasks has it. This one is ${JSON.stringify(sessionId)}.`,
+            `Nothing was cancelled: several conversations have a scheduled task "${name}". ${here === undefined ? "Name the conversation, too" : `Give conversation, as list_scheduled_tasks has it. This one is ${JSON.stringify(here)}`}.`,
           );
         const stored = await store.read(task.key);
         if (stored === undefined) continue;
         const outcome = await store.write({ key: task.key, caller, version: stored.version, task: undefined });
         if (outcome !== "written") continue; // a fire has come between
-        const where =
-          task.sessionId === sessionId ? "this conversation" : `the conversation ${printable(task.sessionId)}`;
+        const where = task.sessionId === here ? "this conversation" : `the conversation ${printable(task.sessionId)}`;
         const structured = { name: task.name, cancelled: live.length > 0, conversation: task.sessionId };
         if (live.length === 0) {
           const content = `Nothing was left to cancel: the scheduled task "${task.name}" of ${where} was over. The list shows neither it nor its answer any more.`;
