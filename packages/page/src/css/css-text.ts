@@ -1,4 +1,5 @@
 import { type CssNode, generate, type ParseOptions, parse, tokenize, tokenTypes } from "css-tree/dist/csstree.esm";
+import { PageTooComplexError } from "../page-too-complex-error.ts";
 
 /** As text again. What is in a sheet may break the writer, too. */
 export const textOfNode = (node: CssNode): string => attempt(() => generate(node)) ?? "";
@@ -12,6 +13,9 @@ export const closers: ReadonlyMap<number, number> = new Map([
 ]);
 export const closing: ReadonlySet<number> = new Set(closers.values());
 
+/** Brackets in more of them stand on no real page: libraries recurse when they read them. */
+const MAX_DEPTH = 200;
+
 /**
  * Reads a stranger's CSS; undefined where css-tree throws, and where a bracket closes nothing: css-tree 3.2.1 then
  * looks at what earlier texts have left, and may never end.
@@ -24,8 +28,9 @@ function hasLoneCloser(text: string): boolean {
   let isFound = false;
   tokenize(text, (type) => {
     const closer = closers.get(type);
-    if (closer !== undefined) open.push(closer);
-    else if (type === open.at(-1)) open.pop();
+    if (closer !== undefined) {
+      if (open.push(closer) > MAX_DEPTH) throw new PageTooComplexError("more styles than can be read");
+    } else if (type === open.at(-1)) open.pop();
     else if (open.length === 0 && closing.has(type)) isFound = true;
   });
   return isFound;

@@ -32,22 +32,28 @@ interface Said {
   readonly longhands: readonly Longhand[];
   readonly band: number;
   readonly specificity: number;
-  readonly isConditional: boolean;
+  /** What has to hold for it, beside the layer that it stands in; see `Rule`. */
+  readonly condition: string;
 }
 
 /** Attributes that say how an element looks count least, and important declarations of style attributes most. */
-const bands = { hints: 0, rules: 1, style: 2, importantRules: 3, importantStyle: 4 } as const;
+const bands = { hints: 0, layers: 1, rules: 2, style: 3, importantRules: 4, importantLayers: 5, importantStyle: 6 };
+/** Of conditions that differ. */
+const SEVERAL = "@media several";
+/** Of a rule with a selector that may be none. */
+const UNKNOWN = "@selector ";
+const mayFail = (condition: string): boolean => /@(?:media|supports|selector)/.test(condition);
 
 /**
  * Reads styles: sheets in the page, presentational attributes, and style attributes; by importance, specificity and
- * order. Values that are none are left out, and rules for states such as hovering.
+ * order. Where rules may not apply, it reads them twice: without these rules, and with all. Values that are none are left out, and rules for states such as hovering.
  * @param all the elements of the page, in document order
  */
 export function declaredStyles(
   $: CheerioAPI,
   all: readonly Element[],
   { withSheets = true, among }: DeclaredStylesOptions = {},
-): DeclaredStyles {
+): readonly DeclaredStyles[] {
   const elements = among === undefined ? all : all.filter((element) => among.has(element));
   const budget = new StyleBudget();
   const isQuirky = isQuirkyPage($);
@@ -57,10 +63,9 @@ export function declaredStyles(
     const say = (text: string, band: number): void => {
       if (text === "") return;
       const [normal, important] = byImportance(longhandsOfText(text, budget));
-      said.push({ elements: [element], longhands: normal, band, specificity: 0, isConditional: false });
-      if (important.length === 0) return;
-      const own = { elements: [element], longhands: important, band: bands.importantStyle };
-      said.push({ ...own, specificity: 0, isConditional: false });
+      const own = { elements: [element], specificity: 0, condition: "" };
+      said.push({ ...own, longhands: normal, band });
+      if (important.length > 0) said.push({ ...own, longhands: important, band: bands.importantStyle });
     };
     say(hintsOf(element, isQuirky), bands.hints);
     const style = element.attribs["style"] ?? "";
@@ -70,20 +75,28 @@ export function declaredStyles(
   }
   const rules = withSheets && all.some(({ name }) => name === "style") ? rulesIn(all, elements, budget) : [];
   const matching = matchingOn({ elements: rules.length === 0 ? [] : elements, isQuirky, budget });
-  for (const { selectors, declarations, tree, isConditional } of rules) {
+  for (const [i, { selectors, declarations, tree, condition: around }] of rules.entries()) {
     let longhands: ReturnType<typeof byImportance> | undefined;
-    for (const selector of selectors) {
-      const matched = matching(selector, tree);
+    const matches = selectors.map((selector) => ({ ...selector, elements: matching(selector, tree) }));
+    const condition = matches.some(({ elements: matched }) => matched === undefined)
+      ? `${around}${UNKNOWN}${i}`
+      : around;
+    const isLayered = condition.includes("@layer");
+    for (const { elements: matched = [], specificity } of matches) {
       if (matched.length === 0) continue;
       longhands ??= byImportance(longhandsIn(declarations, budget));
-      const own = { elements: matched, specificity: selector.specificity, isConditional };
-      said.push({ ...own, longhands: longhands[0], band: bands.rules });
-      if (longhands[1].length > 0) said.push({ ...own, longhands: longhands[1], band: bands.importantRules });
+      const own = { elements: matched, specificity, condition };
+      said.push({ ...own, longhands: longhands[0], band: isLayered ? bands.layers : bands.rules });
+      const band = isLayered ? bands.importantLayers : bands.importantRules;
+      if (longhands[1].length > 0) said.push({ ...own, longhands: longhands[1], band });
     }
   }
-  const styles = stylesOf(said, budget);
+  const sure = said.filter(({ condition }) => !mayFail(condition));
   const isIncomplete = all.some(({ name, attribs }) => name === "link" && /\bstylesheet\b/i.test(attribs["rel"] ?? ""));
-  return { of: (element) => styles.get(element) ?? NONE, budget, isIncomplete };
+  return (sure.length === said.length ? [said] : [sure, said]).map((list) => {
+    const styles = stylesOf(list, budget);
+    return { of: (element) => styles.get(element) ?? NONE, budget, isIncomplete };
+  });
 }
 
 const NONE: DeclaredStyle = new Map();
@@ -94,24 +107,27 @@ const byImportance = (longhands: readonly Longhand[]): readonly [readonly Longha
 ];
 
 function stylesOf(said: readonly Said[], budget: StyleBudget): ReadonlyMap<Element, DeclaredStyle> {
-  interface Declared extends Pick<Said, "band" | "specificity" | "isConditional"> {
+  interface Declared extends Pick<Said, "band" | "specificity" | "condition"> {
     readonly value: string;
   }
   const found = new Map<Element, Map<string, Declared>>();
   // What counts more comes later. Sorting keeps the order of what counts the same.
   const order = said.toSorted((a, b) => a.band - b.band || a.specificity - b.specificity);
-  for (const { elements, longhands, band, specificity, isConditional } of order) {
+  for (const { elements, longhands, band, specificity, condition } of order) {
     budget.spend(elements.length * longhands.length);
     for (const element of elements) {
       const own = found.get(element) ?? new Map<string, Declared>();
       found.set(element, own);
       for (const { name, value } of longhands) {
         const before = own.get(name);
-        // Which of two comes later is not known where a layer or a condition has one of them: what hides wins.
-        const isTie =
-          before?.band === band && before.specificity === specificity && (before.isConditional || isConditional);
-        if (isTie && hiding.test(`${name}:${before.value}`) && !hiding.test(`${name}:${value}`)) continue;
-        own.set(name, { value, band, specificity, isConditional });
+        // Which of two counts is not known where a layer or a condition has one of them: what hides wins.
+        const isUnsure =
+          before !== undefined &&
+          before.condition !== condition &&
+          (condition !== "" || (before.band === band && before.specificity === specificity)) &&
+          hiding.test(`${name}:${before.value}`);
+        if (isUnsure && !hiding.test(`${name}:${value}`)) continue;
+        own.set(name, { value, band, specificity, condition: isUnsure ? SEVERAL : condition });
       }
     }
   }
@@ -126,6 +142,8 @@ function stylesOf(said: readonly Said[], budget: StyleBudget): ReadonlyMap<Eleme
 /** What a value is if it is one of the keywords that all properties have; nothing where the property then says nothing. */
 export function withoutKeyword(name: string, value: string): readonly string[] {
   if (/^revert(?:-layer)?$/.test(value)) return [];
+  // A variable that is "initial" is none: what asks for it takes its fallback.
+  if (name.startsWith("--")) return /^(?:unset|inherit)$/.test(value) ? [] : [value];
   if (value !== "initial" && value !== "unset") return [value];
   if (value === "unset" && inherited.has(name)) return ["inherit"];
   return initials[name] === undefined ? [] : [initials[name]];
@@ -136,6 +154,9 @@ const initials: Readonly<Record<string, string>> = {
   "-webkit-text-fill-color": "currentcolor",
 };
 
+/** A name or digits: in CSS, more could end the declaration that it stands in. */
+const isPlainColour = (value: string | undefined): boolean => value !== undefined && /^#?[a-z\d]{1,40}$/i.test(value);
+
 /** What names and attributes say of how an element looks; they count least. */
 function hintsOf({ name, attribs }: Element, isQuirky: boolean): string {
   const { hidden, bgcolor, size } = attribs;
@@ -143,10 +164,10 @@ function hintsOf({ name, attribs }: Element, isQuirky: boolean): string {
   if (hidden === undefined && bgcolor === undefined && !hasSize && name !== "font" && name !== "body") return "";
   const colour = name === "font" ? attribs["color"] : name === "body" ? attribs["text"] : undefined;
   const hints = [
-    hidden === undefined ? "" : /^until-found$/i.test(hidden) ? "content-visibility:hidden" : "display:none",
     hasSize ? "font-size:medium" : "", // or another that is not tiny
-    colour === undefined ? "" : `color:${colour}`,
-    bgcolor === undefined ? "" : `background-color:${bgcolor}`,
+    isPlainColour(colour) ? `color:${colour}` : "",
+    isPlainColour(bgcolor) ? `background-color:${bgcolor}` : "",
+    hidden === undefined ? "" : /^until-found$/i.test(hidden) ? "content-visibility:hidden" : "display:none",
   ];
-  return hints.join(";").slice(0, 200);
+  return hints.join(";");
 }

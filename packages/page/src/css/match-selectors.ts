@@ -1,6 +1,13 @@
 import specificities from "@bramus/specificity";
 import { compile, type Options } from "css-select";
-import { type CssNode, ident, type Selector, type SelectorList } from "css-tree/dist/csstree.esm";
+import {
+  type CssNode,
+  findAll,
+  ident,
+  type PseudoClassSelector,
+  type Selector,
+  type SelectorList,
+} from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type AnyNode, ancestorsOf, classNamesIn, type Element, isElement, isParent, textOf } from "../tree/dom.ts";
 import { folded } from "../tree/quirks.ts";
@@ -14,11 +21,12 @@ export interface PlainSelector {
   readonly specificity: number;
   /** What only elements can be about which it is: `#id`, `.class` or a name; undefined for any. */
   readonly key: string | undefined;
+  /** The names of the pseudo-classes in it. */
+  readonly pseudos: readonly string[];
 }
 
-/** Longer ones, and ones of more parentheses, stand on no real page: libraries recurse when they read them. */
+/** Longer ones stand on no real page: libraries recurse when they read them. */
 const MAX_CHARACTERS = 10_000;
-const MAX_PARENTHESES = 200;
 
 /**
  * The selectors of a list; none where css-tree does not know one of them.
@@ -27,22 +35,35 @@ const MAX_PARENTHESES = 200;
 export function selectorsIn(list: string, around: string | undefined, budget: StyleBudget): readonly PlainSelector[] {
   const text = around === undefined ? list : list.replaceAll(/(^|,)\s*(?=[>+~])/g, "$1& ");
   budget.spend(steps.selector * text.length);
-  if (text.split("(", MAX_PARENTHESES + 1).length > MAX_PARENTHESES)
-    throw new PageTooComplexError("more styles than can be read");
   const parsed = parseCss<SelectorList>(text, { context: "selectorList" });
   const selectors = (parsed?.children.toArray() ?? []) as Selector[];
   if (around === undefined) return selectors.map(plain);
   return selectors.flatMap((selector) => {
-    const own = textOfNode(selector);
-    const whole = own.includes("&") ? own.replaceAll("&", `:is(${around})`) : `:is(${around}) ${own}`;
-    if (whole.length > MAX_CHARACTERS) throw new PageTooComplexError("more styles than can be read");
-    return selectorsIn(whole, undefined, budget);
+    const own = boundedText(selector);
+    const places = own.includes("&") ? own.split("&") : ["", ` ${own}`];
+    if (own.length + (places.length - 1) * around.length > MAX_CHARACTERS)
+      throw new PageTooComplexError("more styles than can be read");
+    return selectorsIn(places.join(`:is(${around})`), undefined, budget);
   });
 }
 
+/** @throws {PageTooComplexError} if it is too long, as it is where the writer broke: then it is empty */
+function boundedText(selector: Selector): string {
+  const text = textOfNode(selector);
+  if (text === "" || text.length > MAX_CHARACTERS) throw new PageTooComplexError("more styles than can be read");
+  return text;
+}
+
 function plain(selector: Selector): PlainSelector {
+  const text = boundedText(selector);
   const { a, b, c } = specificities.calculateForAST(selector);
-  return { text: textOfNode(selector), specificity: a * 2 ** 32 + b * 2 ** 16 + c, key: keyOf(selector) };
+  const pseudos = findAll(selector, ({ type }) => type === "PseudoClassSelector") as PseudoClassSelector[];
+  return {
+    text,
+    specificity: a * 2 ** 32 + b * 2 ** 16 + c,
+    key: keyOf(selector),
+    pseudos: pseudos.map(({ name }) => ident.decode(name).toLowerCase()),
+  };
 }
 
 function keyOf({ children }: Selector): string | undefined {
@@ -62,8 +83,17 @@ const laterStates = [
   ...["popover-open", "target", "user-invalid", "user-valid", "visited"],
 ];
 
-/** The elements that a selector is about, in its tree: the page, or the shadow tree of a root. */
-export type MatchingElements = (selector: PlainSelector, tree: Element | undefined) => readonly Element[];
+/** What css-select knows beside the standard, as jQuery does. */
+const foreign: ReadonlySet<string> = new Set([
+  ...["button", "checkbox", "contains", "file", "header", "icontains", "image", "input", "matches", "parent"],
+  ...["password", "radio", "reset", "selected", "submit", "text"],
+]);
+
+/**
+ * The elements that a selector is about, in its tree: the page, or the shadow tree of a root. Undefined where the
+ * selector is none, as far as is known here: a browser then may pass by all rules that have it.
+ */
+export type MatchingElements = (selector: PlainSelector, tree: Element | undefined) => readonly Element[] | undefined;
 
 export interface MatchingOptions {
   /** The elements that are asked for. */
@@ -78,8 +108,8 @@ export function matchingOn({ elements, isQuirky, budget }: MatchingOptions): Mat
     elements.flatMap((element) => keysOf(element, isQuirky).map((key) => ({ key, element }))),
     ({ key }) => key,
   );
-  const hasTrees = elements.some((element) => treeOf(element) !== undefined);
-  const found = new Map<string, readonly Element[]>();
+  const trees = new Map(elements.map((element) => [element, treeOf(element)]));
+  const found = new Map<string, ReturnType<typeof matchesOf>>();
   const options: Options<AnyNode, Element> = {
     adapter: adapterFor(budget),
     quirksMode: isQuirky,
@@ -87,26 +117,33 @@ export function matchingOn({ elements, isQuirky, budget }: MatchingOptions): Mat
     pseudos: Object.fromEntries(laterStates.map((name) => [name, () => false])),
   };
 
-  function matchesOf({ text, key }: PlainSelector): readonly Element[] {
+  function matchesOf(selector: PlainSelector): ReadonlyMap<unknown, readonly Element[]> | undefined {
+    const { text, key, pseudos } = selector;
+    if (pseudos.some((name) => foreign.has(name))) return undefined;
     let test: (element: Element) => boolean;
     try {
       // It keeps what it learns of ancestors, which `:has()` makes wrong.
-      test = compile<AnyNode, Element>(text, { ...options, cacheResults: !text.includes(":has(") });
+      test = compile<AnyNode, Element>(text, { ...options, cacheResults: !pseudos.includes("has") });
     } catch {
-      return [];
+      const known = text.replaceAll(PSEUDO_ELEMENT, ":not(*)");
+      return known === text ? undefined : matchesOf({ ...selector, text: known });
     }
     const candidates =
       key === undefined ? elements : (byKey.get(folded(key, isQuirky)) ?? []).map(({ element }) => element);
     budget.spend(candidates.length);
-    return candidates.filter((element) => test(element));
+    return Map.groupBy(candidates.filter(test), (element) => trees.get(element));
   }
 
   return (selector, tree) => {
-    const known = found.get(selector.text) ?? matchesOf(selector);
-    found.set(selector.text, known);
-    return hasTrees ? known.filter((element) => treeOf(element) === tree) : known;
+    if (!found.has(selector.text)) found.set(selector.text, matchesOf(selector));
+    const known = found.get(selector.text);
+    return known === undefined ? undefined : (known.get(tree) ?? []);
   };
 }
+
+/** Those that all browsers know: css-select knows none. */
+const PSEUDO_ELEMENT =
+  /(?:::?(?:after|before|first-(?:letter|line))|::(?:-webkit-[\w-]+|backdrop|file-selector-button|marker|placeholder|selection))(?![\w-])/gi;
 
 const keysOf = ({ name, attribs }: Element, isQuirky: boolean): string[] => [
   name,

@@ -38,7 +38,6 @@ test.each([
   ["@layer a, b;@media screen{p{top:0}}", ["@layer a, b", "@media screen > p > top: 0"]],
   ["@media print{p{top:0}", ["@media print > p > top: 0"]],
   ["p{@media screen{top:0;q{left:0}}}", ["p > @media screen > top: 0", "p > @media screen > q > left: 0"]],
-  ["@scope (.a){top:0;p{left:0}}", ["@scope (.a) > top: 0", "@scope (.a) > p > left: 0"]],
   ["@font-face{p{top:0}}p{left:0}", ["p > left: 0"]],
   ['[x="}{"]{top:url(a}b)}p{content:"}"}', ['[x="}{"] > top: url(a}b)', 'p > content: "}"']],
   ["top:0}p{left:0}q{top:0}", ["q > top: 0"]],

@@ -102,13 +102,12 @@ export function readSheet<Context>(
   const openRule = (around: Block<Context>, from: number): void => {
     tell(around);
     const prelude = { text: count === 0 ? "" : text.slice(start, from).trim(), outline: outline.trim() };
-    const isScope = isAtRule() && /^@scope$/i.test(text.slice(start, firstEnd));
     const context = isAtRule()
       ? atRule(around, from, true)
       : isBroken
         ? undefined
         : visitor.rule(prelude, around.context);
-    const isNested = around.isNested || isScope || !isAtRule();
+    const isNested = around.isNested || !isAtRule();
     block = context === undefined ? undefined : { context, isNested, declarations: [] };
     open.push({ closer: tokenTypes.RightCurlyBracket, isRule: true, ...(block !== undefined && { block }) });
     begin();

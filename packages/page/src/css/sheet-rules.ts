@@ -3,10 +3,13 @@ import { ancestorsOf, classNamesIn, type Element, textOf } from "../tree/dom.ts"
 import { isRelevant } from "./longhands.ts";
 import { type PlainSelector, selectorsIn, treeOf } from "./match-selectors.ts";
 import { readSheet, type SheetVisitor, type WrittenDeclaration } from "./read-sheet.ts";
+import { mediaFor } from "./screen-media.ts";
 import type { StyleBudget } from "./style-budget.ts";
 
 /** Of all sheets of a page, and of all its style attributes. */
 export const MAX_SHEET_CHARACTERS = 2_000_000;
+/** Longer ones are not compared. */
+const MAX_CONDITION_CHARACTERS = 200;
 /** So many rules may stand in each other. */
 const MAX_NESTING = 100;
 
@@ -16,13 +19,15 @@ export interface Rule {
   readonly declarations: readonly WrittenDeclaration[];
   /** The root of the shadow tree that the sheet is of. */
   readonly tree: Element | undefined;
-  /** Whether it stands in a block whose order among other rules is not known here. */
-  readonly isConditional: boolean;
+  /** The layers and conditions around it, of which nothing is asked. Those of the same text apply together, or none. */
+  readonly condition: string;
 }
 
 /** Where a rule stands. */
-interface Place extends Pick<Rule, "tree" | "isConditional"> {
+interface Place extends Pick<Rule, "tree" | "condition"> {
+  /** The selectors of the rule around, and their text. */
   readonly selectors: readonly PlainSelector[] | undefined;
+  readonly outer: string | undefined;
   readonly depth: number;
   /** Whether it is for readers without scripts. */
   readonly isFallback: boolean;
@@ -34,33 +39,42 @@ export function rulesIn(all: readonly Element[], subjects: readonly Element[], b
   const names = namesOf(subjects);
   const namesOfAll = namesOf(all);
   let left = MAX_SHEET_CHARACTERS;
+  let nameless = 0;
+  /** Undefined for media that no screen is of. Layers without names are others each time. */
+  const conditionOf = (name: string, prelude: string): string | undefined => {
+    const media = name === "media" ? mediaFor(prelude) : "some";
+    if (media !== "some") return media === "screens" ? "" : undefined;
+    return `@${name}${prelude === "" || prelude.length > MAX_CONDITION_CHARACTERS ? nameless++ : ` ${prelude}`};`;
+  };
   const visitor: SheetVisitor<Place> = {
     rule: ({ text, outline }, around) => {
       if (around.selectors === undefined && isUnused(outline, namesOfAll, names)) return undefined;
-      const outer = around.selectors?.map((selector) => selector.text).join(",");
-      const selectors = selectorsIn(text, outer, budget);
-      return selectors.length === 0 ? undefined : within(around, { selectors });
+      const selectors = selectorsIn(text, around.outer, budget);
+      const outer = selectors.map((selector) => selector.text).join(",");
+      return selectors.length === 0 ? undefined : within(around, { selectors, outer });
     },
-    // Of conditions and layers nothing is asked but for paper and phones: a page hides by them what it likes.
-    atRule: (name, prelude, around, hasBlock) =>
-      hasBlock && /^(?:media|supports|layer)$/.test(name) && !(name === "media" && isElsewhere(prelude))
-        ? within(around, { isConditional: true })
-        : undefined,
-    declarations: (written, { selectors, isFallback, tree, isConditional }) => {
+    atRule: (name, prelude, around, hasBlock) => {
+      if (!hasBlock || !/^(?:media|supports|layer)$/.test(name)) return undefined;
+      const own = conditionOf(name, prelude);
+      return own === undefined ? undefined : within(around, { condition: around.condition + own });
+    },
+    declarations: (written, { selectors, isFallback, tree, condition }) => {
       const declarations = written.filter(
         (declaration) => isRelevant(declaration.name) && !(isFallback && hides(declaration)),
       );
-      if (declarations.length > 0 && selectors !== undefined)
-        rules.push({ selectors, declarations, tree, isConditional });
+      if (declarations.length > 0 && selectors !== undefined) rules.push({ selectors, declarations, tree, condition });
     },
   };
   for (const style of all) {
     if (style.name !== "style" || !isSheet(style)) continue;
+    const condition = conditionOf("media", style.attribs["media"] ?? "");
+    if (condition === undefined) continue;
     const text = textOf(style);
     left -= text.length;
     if (left < 0) throw new PageTooComplexError("more styles than can be read");
     const isFallback = [...ancestorsOf(style)].some(({ name }) => name === "noscript");
-    readSheet(text, { isFallback, tree: treeOf(style), isConditional: false, selectors: undefined, depth: 0 }, visitor);
+    const [selectors, outer] = [undefined, undefined];
+    readSheet(text, { isFallback, tree: treeOf(style), condition, selectors, outer, depth: 0 }, visitor);
   }
   return rules;
 }
@@ -70,18 +84,9 @@ function within(around: Place, more: Partial<Place>): Place {
   return { ...around, ...more, depth: around.depth + 1 };
 }
 
-/** Whether all media of a list are other than a computer's screen: paper, speech, and windows below 800 pixels. */
-const isElsewhere = (list: string): boolean =>
-  list.split(",").every((query) => {
-    if (/^\s*(?:only\s+)?(?:print|speech)\b/i.test(query)) return true;
-    const [, width = "", unit] = /\bmax(?:-device)?-width\s*:\s*([\d.]+)(px|r?em)/i.exec(query) ?? [];
-    return unit !== undefined && Number(width) * (unit.toLowerCase() === "px" ? 1 : 16) < 800;
-  });
-
-/** Whether a browser takes a `style` element for a sheet, and on a screen. */
+/** Whether a browser takes a `style` element for a sheet. */
 const isSheet = (element: Element): boolean =>
   /^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") &&
-  !isElsewhere(element.attribs["media"] ?? "") &&
   ![...ancestorsOf(element)].some(({ name }) => inert.has(name));
 /** What holds text for a browser, or nothing of the page. */
 const inert: ReadonlySet<string> = new Set(["iframe", "math", "noframes", "template"]);

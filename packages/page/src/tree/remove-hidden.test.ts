@@ -141,8 +141,28 @@ test.each([
     '<p style="opacity:calc(1 - 1)">evil</p><p style="font-size:calc(1px * 0)">evil</p><p style="position:absolute;left:calc(0px - 100vw)">evil</p>',
   ],
   ["zoomed away", '<p style="zoom:0">evil</p>'],
+  ...["scale(.001)", "scale3d(0,0,1)", "scale(1,0)", "scale(0%)", "scaleY(calc(0))", "matrix(0,0,0,0,0,0)"].map(
+    (value) => [`drawn by ${value}`, `<p style="transform:translateX(1px) ${value}">evil</p>`] as const,
+  ),
+  ["scaled to nothing by a property", '<p style="scale:0 0">evil</p><p style="scale:1 .5%">evil</p>'],
+  [
+    "hidden by an attribute beside others that end in more",
+    '<p hidden bgcolor="x;display:block">evil</p><font hidden color="red;display:block!important">evil</font>',
+  ],
+  ["hidden by a variable that is none", '<p style="--d:initial;display:var(--d,none)">evil</p>'],
+  [
+    "hidden below the screen of no phone",
+    "<style media='not all and (max-width:1px)'>.x{display:none}</style><style>@media not (max-width:700px){.x{display:none}}</style><p class=x>evil</p>",
+  ],
+  ...["(max-width:700px) or (min-width:1px)", "/*(max-width:1px)*/screen", "(max-width:700px), screen"].map(
+    (media) => [`hidden for ${media}`, `<style>@media${media}{.x{display:none}}</style><p class=x>evil</p>`] as const,
+  ),
   ["in a popover", "<p popover>evil</p>"],
   ["hidden by what it holds", "<style>div:has(> i){display:none}</style><div><i>evil</i></div>"],
+  [
+    "hidden by what some ancestors hold",
+    "<style>div:HAS(> i) p{display:none}</style><div><u></u><div><i></i><p>evil</p></div></div>",
+  ],
   [
     "hidden by escaped names",
     "<style>.x{dis\\70lay:none}.\\79{display:no\\6e e}</style><p class=x>evil</p><p class=y>evil</p>",
@@ -169,7 +189,27 @@ test.each([
 
 test.each([
   ["hidden in print", "<style>@media print{.x{display:none}}</style><p class=x>text</p>"],
-  ["hidden on narrow windows", "<style>@media (max-width: 400px){.x{display:none}}</style><p class=x>text</p>"],
+  ...["(max-width: 400px)", "(width < 48em)", "screen and (1px<=width<=700px)", "not all and (min-width:640px)"].map(
+    (media) => [`hidden for ${media}`, `<style>@media ${media}{.x{display:none}}</style><p class=x>text</p>`] as const,
+  ),
+  [
+    "shown by important rules on windows of a usual width",
+    "<style>.x{display:none!important}@media(min-width:768px){.y{display:block!important}}</style><p class='x y'>text</p>",
+  ],
+  [
+    "shown on screens from a usual width on",
+    "<style>@layer u{.x{display:none}.md\\:y{@media (width >= 48rem){display:block}}}</style><p class='x md:y'>text</p>",
+  ],
+  [
+    "shown by a sheet beside its layers",
+    "<style>p{display:block}@layer a{p.x{display:none}}</style><p class=x>text</p>",
+  ],
+  ["light or dark", "<style>@media (prefers-color-scheme:dark){body{background:#000}p{color:#fff}}</style><p>text</p>"],
+  ["turned", '<p style="transform:matrix(0,1,-1,0,0,0) scale(.5)">text</p><p style="scale:none"></p>'],
+  [
+    "shown by a rule that is about a part of it, too",
+    "<style>.x{display:none}p.x,p.x::before,p::-webkit-y:hover{display:block}</style><p class=x>text</p>",
+  ],
   ["hidden while it is pointed at", "<style>.x:hover{display:none}</style><p class=x>text</p>"],
   ["shown by a later rule", "<style>.x{display:none} .x.on{display:block}</style><p class='x on'>text</p>"],
   ["white on a colour", '<div style="background:#036"><p style="color:#fff">text</p></div>'],
@@ -351,6 +391,12 @@ test.each([
     "parentheses in parentheses",
     () => `<style>${":is(".repeat(1_500)}p${")".repeat(1_500)}{display:none}</style><p>text</p>`,
   ],
+  ["a long selector", () => `<style>${".a".repeat(300_000)}{display:none}</style><p class=a>text</p>`],
+  [
+    "long selectors around short ones",
+    () =>
+      `<style>${".a".repeat(4_000)},${".b".repeat(4_000)}{${"&".repeat(9_000)}{top:0}}</style><p class="a b">text</p>`,
+  ],
   ["many declarations", () => `<p style="${"all:unset;".repeat(150_000)}">text</p>`],
   ["words of a long attribute", () => asking("~=")],
   ["parts of a long attribute in any case", () => asking("*=", " i")],
@@ -365,6 +411,12 @@ test("styles that cost little are tried, however long they are", () => {
       `<style>${"i:not(.x){top:0}i:nth-child(even){left:0}".repeat(20)}</style><p>text</p>${"<i>x</i>".repeat(5_000)}`,
     ),
   ).toContain("text");
+  const many = Array.from({ length: 10_000 }, () => "i{left:0}").join("");
+  const tree = "<x-a><template shadowrootmode=open><p>text</p></template></x-a>";
+  expect(md(`<style>i:not(.y,.z){top:0}${many}</style>${tree}${"<i></i>".repeat(100)}`)).toBe("text");
+  expect(md(`<style>${"i:not(.y),".repeat(300)}p:not(.y){display:none}</style><p>evil</p><b>text</b>`)).toBe(
+    "**text**",
+  );
   const sheet = Array.from({ length: 25_000 }, (_, i) => `.c${i}>p{display:none;top:${i}px}`).join("\n");
   expect(md(`<style>${sheet}</style><p>text</p><div class=c24999><p>evil</p></div>`)).toBe("text");
 });
@@ -435,12 +487,34 @@ test.each([
 });
 
 test.each([
-  ["a condition against one of the same weight behind it", "@media (min-width:1px){.x{display:none}}.x{display:block}"],
-  ["one of the same weight behind it in a condition", ".x{display:none}@media (min-width:1px){.x{display:block}}"],
+  ["a condition against one of the same weight behind it", "@media (color){.x{display:none}}.x{display:block}"],
+  ["one of the same weight behind it in a condition", ".x{display:none}@media (color){.x{display:block}}"],
+  ["one condition against another", "@supports (top:0){.x{display:none}}@media (color){p.x{display:block}}"],
+  [
+    "two conditions against one of them",
+    "@media (color){.x{display:none}}@supports (top:0){p.x{display:none}}@media (color){body p.x{display:block}}",
+  ],
   ["a layer against one of the same weight in a later one", "@layer a{.x{opacity:0}}@layer b{.x{opacity:1}}"],
   ["a condition that does not hold", "@supports not (display:grid){.x{visibility:hidden}}"],
 ])("what hides wins where order is not known: %s", (_, sheet) => {
   expect(md(`<style>${sheet}</style><body>${evil}${seen}`)).toBe("What people read.");
+});
+
+test.each([
+  ...["display:none|display:block", "font-size:1px|font-size:16px", "color:#fff|background:#000"],
+  ...["position:absolute;left:-999em|left:0", "clip-path:inset(50%)|clip-path:none", "opacity:0|animation:x 1s"],
+  ...["--d:none;display:var(--d)|--d:block", "height:0;overflow:hidden|min-height:99px"],
+])("a rule that may not apply does not show what another hides: %s", (values) => {
+  const [hiding, showing] = values.split("|");
+  for (const rule of [
+    `@media (min-width:99999px){p.x{${showing}!important}}`,
+    `@supports (foo:bar){p.x{${showing}!important}}`,
+    ...["p:foo", "p:text", ":header", "p::foo", "[a|b]", "p:foo::before"].map((it) => `p.x,${it}{${showing}}`),
+  ])
+    expect(md(`<style>.x{${hiding}}${rule}</style><body>${evil}${seen}`), rule).toBe("What people read.");
+  expect(
+    md(`<style>.x{${hiding}}</style><style media="(min-width:99999px)">p.x{${showing}}</style>${evil}${seen}`),
+  ).toBe("What people read.");
 });
 
 test.each([

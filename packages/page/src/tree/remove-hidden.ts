@@ -3,7 +3,7 @@ import { hasNoRoom, type Layout, layoutIn } from "../css/box-room.ts";
 import { backgroundOf, type Colour, isClear, isSame, parseColour } from "../css/colours.ts";
 import { coversOn } from "../css/covers.ts";
 import { fontSizeIn, MEDIUM_PX, pixels, withPixels, withVariables } from "../css/css-values.ts";
-import { type DeclaredStyle, declaredStyles, withoutKeyword } from "../css/declared-style.ts";
+import { type DeclaredStyle, type DeclaredStyles, declaredStyles, withoutKeyword } from "../css/declared-style.ts";
 import type { StyleBudget } from "../css/style-budget.ts";
 import {
   type AnyNode,
@@ -78,14 +78,23 @@ export function removeHidden($: CheerioAPI, options: HiddenOptions = {}): void {
 /**
  * Finds what a person who looks at the page does not see: what is not displayed, transparent, elsewhere, cut off, tiny,
  * or in the colour of what it stands on. Such text is where a page that wants to mislead a model speaks to it. Elements
- * and texts; what lies in an element that is hidden is not named again.
+ * and texts; what lies in an element that is hidden is seldom named again. Rules that may not apply only hide.
  */
 export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyNode> {
   const root = $.root()[0] as ParentNode;
   const all = elementsBelow(root);
   const among = options.among === undefined ? undefined : withControls(all, options.among);
+  const readings = declaredStyles($, all, { ...options, among });
+  return new Set(readings.flatMap((styles) => [...hiddenBy(styles, root, all, { ...options, among })]));
+}
+
+function hiddenBy(
+  styles: DeclaredStyles,
+  root: ParentNode,
+  all: readonly Element[],
+  { among, withDialogs = true }: HiddenOptions,
+): ReadonlySet<AnyNode> {
   const hidden = new Set<AnyNode>();
-  const styles = declaredStyles($, all, { ...options, among });
   const start: Inherited = { ...OUTERMOST, background: styles.isIncomplete ? "unknown" : WHITE };
   const open: [ParentNode, Inherited][] = [[root, start]];
   const isCovered = coversOn(styles, all);
@@ -111,7 +120,7 @@ export function findHidden($: CheerioAPI, options: HiddenOptions = {}): Set<AnyN
     const declared = styles.of(child);
     const variables = variablesOf(declared, around.variables, styles.budget);
     const style = resolved(declared, variables, styles.budget);
-    const isUnopened = "popover" in child.attribs || (options.withDialogs !== false && isClosedDialog(child));
+    const isUnopened = "popover" in child.attribs || (withDialogs && isClosedDialog(child));
     if (isUnopened && !style.has("display")) return false; // a sheet that says how it is displayed shows it
     const inherited = inherit(child, style, around, variables);
     if (isTakenAway(child, style) || hasNoRoom(child, style, around.layout)) {
@@ -284,16 +293,26 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
     return true;
   if (of("zoom") !== "" && numberIn(of("zoom")) <= 0.05) return true;
   const moved = withPixels(`${of("transform")} ${of("translate")}`.replaceAll(/[-+]?[\d.]+%/g, "0px")); // a share of its own size
-  if (
-    (moved.match(/-[\d.]+px/g) ?? []).some(isFar) ||
-    /\bscale[xy]?\(\s*0*\.?0+\s*[,)]/.test(moved) ||
-    /^0*\.?0+$/.test(of("scale"))
-  )
-    return true;
+  if ((moved.match(/-[\d.]+px/g) ?? []).some(isFar) || isScaledAway(of("transform"), of("scale"))) return true;
 
   if (isPlaced && /^rect\(\s*(?:[01](?:px)?[\s,]+){3}[01](?:px)?\s*\)$/.test(of("clip"))) return true;
   if (/^(?:inset\(\s*(?:[5-9]\d|\d{3,})(?:\.\d+)?%|circle\(\s*0(?:px|%)?[\s)])/.test(of("clip-path"))) return true;
   return false;
+}
+
+/** Whether nothing is left of the width or the height of a box. */
+function isScaledAway(transform: string, scale: string): boolean {
+  if (transform === "" && scale === "") return false;
+  const worked = (value: string): string =>
+    withPixels(value.replaceAll(/([-+]?[\d.]+)%/g, (_, share: string) => String(Number(share) / 100)));
+  const factors = worked(scale).split(/\s+/, 2).map(numberIn);
+  for (const [, name, kind, list = ""] of worked(transform).matchAll(/\b(scale|matrix)(x|y|3d)?\(([^()]*)\)/g)) {
+    const numbers = list.split(",").map((part) => numberIn(part.trim()));
+    const sides =
+      kind === "3d" ? [numbers.slice(0, 2), numbers.slice(4, 6)] : [numbers.slice(0, 2), numbers.slice(2, 4)];
+    factors.push(...(name === "scale" ? numbers.slice(0, 2) : sides.map((side) => Math.hypot(...side))));
+  }
+  return factors.some((factor) => Math.abs(factor) <= 0.05);
 }
 
 /** A number or a share; NaN if it is neither. */
