@@ -19,6 +19,7 @@ import { Lease, type LeaseStore } from "@rockbot/records/leases";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import {
   createIdentity,
+  createPolicyTurns,
   MessageMeter,
   type ServeToolsOptions,
   type StartServiceOptions,
@@ -163,7 +164,8 @@ export async function startMcpBridge(
   started.use(observeServers(pool));
   const tools = toldTools(policy);
   const rates = sharedRates ?? started.use(createMemoryRateStore());
-  const requests = new ServerRequests({ registrar, identity, policy, rates, audit, log });
+  const turns = createPolicyTurns();
+  const requests = new ServerRequests({ registrar, identity, policy, rates, turns, audit, log });
   started.use(await manageServers(bus, pool, { identity, requests, meter, tools, log }));
   const lease = leases === undefined ? undefined : started.use(new Lease(leases, "index", { owner: instance }));
   started.use(
@@ -180,7 +182,7 @@ export async function startMcpBridge(
   );
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
-  started.use(await serveProvider(bus, provider, config, { blobs, policy, claims, rates, audit, log }));
+  started.use(await serveProvider(bus, provider, config, { blobs, policy, claims, rates, turns, audit, log }));
   if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
   return {
@@ -206,7 +208,7 @@ function serveProvider(
   bus: Bus,
   provider: McpToolProvider,
   { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
-  shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "audit" | "log">,
+  shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "turns" | "audit" | "log">,
 ): ReturnType<typeof serveTools> {
   return serveTools(bus, provider, {
     service: MCP_BRIDGE,

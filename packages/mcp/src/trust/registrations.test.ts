@@ -15,8 +15,8 @@ test("an operator approves exactly what is shown, for the agent that asked, once
   const store = createMemoryTrustStore();
   const registrations = new Registrations(store);
   const request = program("weather", "--fast");
-  await registrations.ask(request, "one");
-  await registrations.ask(request, "one");
+  expect(await registrations.ask(request, "one")).toBe("new");
+  expect(await registrations.ask(request, "one")).toBe("waiting");
   const { servers } = await readWaiting(store);
   expect(servers).toMatchObject([
     {
@@ -140,8 +140,8 @@ test("an operator takes away exactly the server that was shown, and its agent ma
 test("an agent can fill neither the operator's list nor the list of servers", async () => {
   const registrations = new Registrations(createMemoryTrustStore());
   const asked = await Promise.all(Array.from({ length: 12 }, (_, i) => registrations.ask(program(`a${i}`), "one")));
-  expect(asked.filter(Boolean)).toHaveLength(MAX_ASKED_PER_AGENT);
-  expect(await registrations.ask(program("b"), "two")).toBe(true);
+  expect(asked.filter((outcome) => outcome === "new")).toHaveLength(MAX_ASKED_PER_AGENT);
+  expect(await registrations.ask(program("b"), "two")).toBe("new");
   const outcomes = await Promise.all(
     Array.from({ length: 6 }, (_, i) => registrations.register(program(`s${i}`), limits)),
   );
@@ -175,8 +175,8 @@ test("an agent that registers one server after the other cannot fill the store w
       ),
       "three",
     ),
-  ).toBe(false);
-  expect(await registrations.ask(program("long"), "three")).toBe(true);
+  ).toBe("too_many");
+  expect(await registrations.ask(program("long"), "three")).toBe("new");
 });
 
 test("a name belongs to the agent that has registered it, until it unregisters it", async () => {

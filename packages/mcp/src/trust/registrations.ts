@@ -77,23 +77,24 @@ export class Registrations {
 
   /**
    * Notes that an agent asks for a server, once however often it asks.
-   * @returns false if too many requests wait already
+   * @returns "waiting" if it was noted before, "too_many" if too many others wait already
    */
-  async ask(request: RequestedServer, agent: string): Promise<boolean> {
+  async ask(request: RequestedServer, agent: string): Promise<"new" | "waiting" | "too_many"> {
     const digest = digestOf(request);
-    let hasRoom = true;
+    let outcome: "new" | "waiting" | "too_many" = "waiting";
     await this.#update((record) => {
-      hasRoom = true;
+      outcome = "waiting";
       if (record.asked.some((asked) => asked.digest === digest && asked.agent === agent)) return record;
       const own = record.asked.filter((asked) => asked.agent === agent).length;
       const asked = [...record.asked, { request, digest, agent, at: this.#now().toISOString() }];
-      hasRoom =
+      const hasRoom =
         own < MAX_ASKED_PER_AGENT &&
         record.asked.length < MAX_ASKED &&
         ownLength({ ...record, asked }, agent) <= MAX_OWN_LENGTH;
+      outcome = hasRoom ? "new" : "too_many";
       return hasRoom ? { ...record, asked } : record;
     });
-    return hasRoom;
+    return outcome;
   }
 
   /** The operator who has approved that this agent has this very server; undefined if nobody has. */

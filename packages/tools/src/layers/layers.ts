@@ -9,7 +9,7 @@ import { cache } from "./cache.ts";
 import type { CallClaims } from "./claim.ts";
 import { deadline } from "./deadline.ts";
 import { narrow } from "./narrow.ts";
-import { queue } from "./queue.ts";
+import { type PolicyTurns, queue } from "./queue.ts";
 import { rate } from "./rate.ts";
 import { callingNames, localNames, record, servingNames } from "./record.ts";
 import type { ResultCache } from "./result-cache.ts";
@@ -29,6 +29,8 @@ export interface Serving {
   readonly claims: CallClaims;
   readonly rates: RateStore;
   readonly results: ResultCache;
+  /** @default turns among these tools alone */
+  readonly turns?: PolicyTurns | undefined;
   /** The attributes of the messages that bring calls, for spans. */
   readonly hop?: Attributes;
 }
@@ -41,10 +43,11 @@ export function servingLayers({
   claims,
   rates,
   results,
+  turns,
   hop,
 }: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
-  const queued = queue();
+  const queued = queue(turns);
   const bounded = boundRunning({ concurrency, away: waiting });
   const aside = boundRunning({ concurrency, away: waiting });
   return ({ definition, executor, isResumable, waitsForClaims, leavesPlace }) =>

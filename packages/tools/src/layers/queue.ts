@@ -68,8 +68,7 @@ export function createPolicyTurns(): PolicyTurns {
 }
 
 /** Has each call wait for its turn by the policy. The wait ends with the call's deadline. */
-export function queue(): ToolLayer {
-  const turns = createPolicyTurns();
+export function queue(turns = createPolicyTurns()): ToolLayer {
   return (next) => ({
     execute(request, context) {
       const { decision } = context;

@@ -19,6 +19,7 @@ import type { ToolSet } from "../define/tool-set.ts";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "../discover/announce-tools.ts";
 import { CallClaims } from "../layers/claim.ts";
 import { servingLayers } from "../layers/layers.ts";
+import type { PolicyTurns } from "../layers/queue.ts";
 import { ResultCache } from "../layers/result-cache.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { MessageMeter } from "../messages/message-meter.ts";
@@ -78,6 +79,8 @@ export interface ServeToolsOptions {
    * @default counts of this process alone
    */
   readonly rates?: RateStore | undefined;
+  /** Gives calls their turns: of a service that gives turns to other requests, too. @default turns of calls alone */
+  readonly turns?: PolicyTurns | undefined;
   /**
    * Where results are left that are too large for the bus, for callers that ask for that. It is the store that callers
    * have, too.
@@ -170,6 +173,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       claims,
       rates,
       results: new ResultCache({ maxBytes: options.maxKeptBytes }),
+      turns: options.turns,
       hop: messagingSpan(bus, "process", topic),
     }),
   });

@@ -7,14 +7,29 @@ export interface FirstListingParts {
   readonly trust: Pick<ToolTrust, "waitingOn">;
 }
 
-/** What a server that was just registered offers, in words, once it has listed its tools or `waitMs` are over. */
+const NOT_HEARD = {
+  reading: "its tools are still being read",
+  away: "it answered once, but its connection has failed since, and is tried again",
+  unreadable: "which of its tools are approved cannot be read now",
+} as const;
+
+/** What a server that was just registered offers, in words, once it has listed its tools, cannot, or `waitMs` are over. */
 export async function firstListing({ pool, trust }: FirstListingParts, name: string, waitMs: number): Promise<string> {
-  const isHeard = (): boolean => pool.find(name)?.isHeard === true;
-  const heard = Promise.withResolvers<void>();
-  const off = pool.onChange(() => isHeard() && heard.resolve());
-  if (!isHeard()) await within(waitMs, heard.promise, () => new Error("it has not listed its tools")).catch(() => {});
+  const standing = () => standingOf(pool.find(name));
+  const settled = Promise.withResolvers<void>();
+  const off = pool.onChange(() => standing() !== "reading" && settled.resolve());
+  if (standing() === "reading")
+    await within(Math.max(0, waitMs), settled.promise, () => new Error("it is still being read")).catch(() => {});
   off();
-  if (!isHeard()) return "its tools are still being read. List the services again in a minute.";
+  const now = standing();
+  if (now !== "heard") return `${NOT_HEARD[now]}. List the services again in a minute.`;
   const held = trust.waitingOn(name).length;
   return `${pool.find(name)?.tools.length ?? 0} tool(s) available.${held === 0 ? "" : ` ${held} more wait for an operator's approval.`}`;
+}
+
+function standingOf(server: ReturnType<ServerPool["find"]>): "heard" | keyof typeof NOT_HEARD {
+  if (server === undefined) return "reading";
+  if (server.isHeard) return "heard";
+  if (server.health.state === "ready") return "unreadable"; // it has listed its tools by then
+  return server.health.failures > 0 ? "away" : "reading";
 }

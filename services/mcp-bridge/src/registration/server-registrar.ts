@@ -34,7 +34,7 @@ export type RegistrationSettings = Pick<
 const MAX_TRIALS = 4;
 /** Who allowed a server, where no operator had to. */
 const ALLOWED_HOST = "an allowed host";
-/** The agent waits 30 s. */
+/** From when the request came; the agent waits 30 s. */
 const ANSWER_MS = 25_000;
 
 /**
@@ -70,10 +70,12 @@ export class ServerRegistrar {
     );
   }
 
-  /** @returns what there is now, in words @throws {ToolError} */
-  async register(message: McpRegisterServerRequest, agent: string): Promise<string> {
+  /**
+   * @param receivedAt when the request came, on the clock of `performance.now()`
+   * @returns what there is now, in words @throws {ToolError}
+   */
+  async register(message: McpRegisterServerRequest, agent: string, receivedAt: number): Promise<string> {
     if (!this.isOpen) throw this.#closed();
-    const askedAt = performance.now();
     const request = readRequest(message, this.#settings.registrationHosts);
     if (request.address.kind === "command" && this.#settings.registrationUid === undefined)
       throw this.#denied(
@@ -110,7 +112,7 @@ export class ServerRegistrar {
     if (outcome === "too_many") throw this.#tooMany();
     if (typeof outcome === "object") throw this.#denied(this.#full(outcome.mostBytes));
     await this.sync();
-    return firstListing(this.#parts, request.name, askedAt + ANSWER_MS - performance.now());
+    return firstListing(this.#parts, request.name, receivedAt + ANSWER_MS - performance.now());
   }
 
   /** @throws {ToolError} if it is not one that the agent has registered */
@@ -161,14 +163,14 @@ export class ServerRegistrar {
     if (address.kind === "url" && isHostAllowed(address.url, this.#settings.registrationHosts)) return ALLOWED_HOST;
     const operator = await this.#registrations.approvalOf(request, agent);
     if (operator !== undefined) return operator;
-    const waits = await this.#registrations.ask(request, agent);
-    if (waits)
+    const asked = await this.#registrations.ask(request, agent);
+    if (asked === "new")
       this.#parts.log.warn(
         { server: name, agent },
         'an MCP server that an agent asks for waits until an operator runs "rockbot mcp approve"',
       );
     throw this.#denied(
-      waits
+      asked !== "too_many"
         ? "it needs an operator's approval, and waits for that now. Tell your user. Ask again, in the same words, once it is approved"
         : "it needs an operator's approval, and too many requests wait for that or have been refused already. Wait until they are decided",
     );

@@ -14,7 +14,7 @@ import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } f
 import { StoreUnavailableError } from "@rockbot/records";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
-import { callerOf, checkNarrowed, createPolicyTurns, type Identity, takeRates } from "@rockbot/tools";
+import { callerOf, checkNarrowed, type Identity, type PolicyTurns, takeRates } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
 
 export interface ServerRequestsParts {
@@ -24,6 +24,8 @@ export interface ServerRequestsParts {
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
   /** What callers have used up. */
   readonly rates: RateStore;
+  /** Those of the bridge's tools: a bound of the policy holds for both. */
+  readonly turns: PolicyTurns;
   /** Gets a line for each decision. */
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
@@ -45,7 +47,6 @@ export interface RequestFailure {
  */
 export class ServerRequests {
   readonly #parts: ServerRequestsParts;
-  readonly #turns = createPolicyTurns();
 
   constructor(parts: ServerRequestsParts) {
     this.#parts = parts;
@@ -64,7 +65,9 @@ export class ServerRequests {
         arguments: args,
         env,
       }),
-      run: async (value, agent) => ({ summary: await this.#parts.registrar.register(value, agent) }),
+      run: async (value, agent, receivedAt) => ({
+        summary: await this.#parts.registrar.register(value, agent, receivedAt),
+      }),
     });
   }
 
@@ -88,7 +91,7 @@ export class ServerRequests {
       run,
     }: {
       readonly argumentsOf: (request: Request) => object;
-      readonly run: (request: Request, agent: string) => Promise<Result>;
+      readonly run: (request: Request, agent: string, receivedAt: number) => Promise<Result>;
     },
   ): Promise<RequestFailure | Result> {
     const receivedAt = performance.now();
@@ -122,7 +125,7 @@ export class ServerRequests {
       const given = Object.entries(argumentsOf(request.value)).filter(([, value]) => isGiven(value));
       checkNarrowed(tool, Object.fromEntries(given), { decision, caller });
       using _turn = await this.#enter(tool, { caller, decision });
-      const result = await run(request.value, caller);
+      const result = await run(request.value, caller, receivedAt);
       await this.#note(message, { tool, caller, decision, outcome: "ok", receivedAt });
       return result;
     } catch (error) {
@@ -137,7 +140,7 @@ export class ServerRequests {
     const waiting = new AbortController();
     const giveUp = (): void => waiting.abort(new ToolError(ToolErrorCode.Overloaded, BUSY));
     const timer = setTimeout(giveUp, MAX_WAIT_MS);
-    return await this.#turns.enter(tool, { ...call, signal: waiting.signal }).finally(() => clearTimeout(timer));
+    return await this.#parts.turns.enter(tool, { ...call, signal: waiting.signal }).finally(() => clearTimeout(timer));
   }
 
   async #note(
