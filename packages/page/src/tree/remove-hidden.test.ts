@@ -5,7 +5,7 @@ const md = (html: string): string => toMarkdown(html, "https://example.test/docs
 
 const seen = "<p>What people read.</p>";
 const manyNames = Array.from({ length: 200 }, (_, i) => `n${i}`).join(" ");
-test.each([
+test.each<readonly [string, string]>([
   ["transparent", '<p style="opacity: 0">evil</p>'],
   ["almost transparent", '<p style="opacity:.01">evil</p>'],
   ["filtered away", '<p style="filter: opacity(0%)">evil</p>'],
@@ -187,7 +187,7 @@ test.each([
   expect(md(`${sheet}<p class=x>text</p><p>More</p>`)).toBe("text\n\nMore");
 });
 
-test.each([
+test.each<readonly [string, string]>([
   ["hidden in print", "<style>@media print{.x{display:none}}</style><p class=x>text</p>"],
   ...["(max-width: 400px)", "(width < 48em)", "screen and (1px<=width<=700px)", "not all and (min-width:640px)"].map(
     (media) => [`hidden for ${media}`, `<style>@media ${media}{.x{display:none}}</style><p class=x>text</p>`] as const,
