@@ -25,8 +25,6 @@ import { Summaries, type SummaryStore } from "@rockbot/search";
 import {
   createIdentity,
   createToolCaller,
-  MAX_BLOB_RESULT_BYTES,
-  MAX_RESULT_BYTES,
   MessageMeter,
   type StartServiceOptions,
   serveTools,
@@ -203,8 +201,7 @@ export async function startAgentService(
     onUnasked,
   });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
-  const maxBytes = blobs === undefined ? MAX_RESULT_BYTES : MAX_BLOB_RESULT_BYTES;
-  const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending, maxBytes }));
+  const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending }));
   const others = [
     chat,
     ...embed,

@@ -49,6 +49,8 @@ export interface ToolContext {
   readonly notes?: CallNotes | undefined;
   /** The capability under which its result may be left in the blob store, on the calling side. */
   readonly acceptBlob?: string | undefined;
+  /** How large an answer its caller can have, on the serving side. @default what the bus carries */
+  readonly maxResultBytes?: number | undefined;
   /** The policy's decision about this call; without one no layer refuses it. */
   readonly decision?: Decision | undefined;
   /** What the tool says of the size of its results, for a layer that makes them fit a model. */

@@ -90,6 +90,12 @@ export class AnswerWriter {
     );
   }
 
+  /** How large an answer may be. */
+  mostBytes({ blob }: Address, form = toolRequestForm): number {
+    const isLeft = this.#options.blobs !== undefined && blob !== undefined && form === toolRequestForm;
+    return isLeft ? MAX_BLOB_RESULT_BYTES : MAX_RESULT_BYTES;
+  }
+
   /**
    * Leaves a large answer in the blob store, if the caller asks for that.
    * @returns the reference to it; undefined if the answer goes by the bus

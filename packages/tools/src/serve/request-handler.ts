@@ -182,14 +182,14 @@ export class RequestHandler {
   async #run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
-    { sender: { caller }, message, delivery, waiting }: Received,
+    { sender: { caller }, message, delivery, address, form, waiting }: Received,
     {
       deadline,
       decision,
       progress,
     }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
   ): Promise<Reply | undefined> {
-    const { running, log } = this.#options;
+    const { running, answers, log } = this.#options;
     const call = running.start(caller, request.toolCallId, delivery.signal);
     const { isRedelivered } = delivery;
     const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery, message) };
@@ -201,6 +201,7 @@ export class RequestHandler {
         caller,
         decision,
         depth: depthOf(message),
+        maxResultBytes: answers.mostBytes(address, form),
         progress: progress.report,
         onStarted: waiting.started,
         log,

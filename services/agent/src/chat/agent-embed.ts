@@ -1,7 +1,7 @@
 import type { Spending } from "@rockbot/agent";
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { type Embedder, type Embeddings, ModelError, type ModelPrice } from "@rockbot/llm";
-import { defineTool, type Tool } from "@rockbot/tools";
+import { defineTool, MAX_RESULT_BYTES, type Tool } from "@rockbot/tools";
 
 export interface AgentEmbedOptions {
   readonly embedder: Embedder;
@@ -9,8 +9,6 @@ export interface AgentEmbedOptions {
   readonly price: ModelPrice | undefined;
   /** @default callers may spend what they like */
   readonly spending: Spending | undefined;
-  /** The largest answer that gets to a caller. */
-  readonly maxBytes: number;
 }
 
 /** So many vectors fit into an answer, however long they are. */
@@ -20,10 +18,11 @@ const BESIDE = 1_024;
 const QUOTED = 3;
 
 /** `agent__embed`: vectors of texts, by the agent's model for that. The key of the model stays in this process. */
-export function agentEmbed({ embedder, price, spending, maxBytes }: AgentEmbedOptions): Tool {
-  /** How many numbers a vector of the model has, once one has come. */
-  let length: number | undefined;
-  return defineTool(tools.agentEmbed, async ({ texts, model = embedder.id, dimensions }, { caller, signal }) => {
+export function agentEmbed({ embedder, price, spending }: AgentEmbedOptions): Tool {
+  /** How many numbers a vector of the model has, once one has come, by how many were asked for. */
+  const lengths = new Map<number | undefined, number>();
+  return defineTool(tools.agentEmbed, async ({ texts, model = embedder.id, dimensions }, context) => {
+    const { caller, signal, maxResultBytes = MAX_RESULT_BYTES } = context;
     if (model !== embedder.id) {
       const message = `Cannot make embeddings: there is no model ${JSON.stringify(model)} for them. The one for them is "${embedder.id}"`;
       throw new ToolError(ToolErrorCode.InvalidArguments, message, { details: { reason: "model_not_found" } });
@@ -39,12 +38,16 @@ export function agentEmbed({ embedder, price, spending, maxBytes }: AgentEmbedOp
         throw error instanceof ModelError ? toToolError(error) : error;
       });
       spending?.charge(caller, ((price?.input ?? 0) * part.inputTokens) / 1_000_000);
-      if (dimensions === undefined) length = part.vectors[0]?.length;
-      else refuseOtherLength(part, dimensions);
+      lengths.set(dimensions, part.vectors[0]?.length ?? 0);
+      if (dimensions !== undefined) refuseOtherLength(part, dimensions);
       made.push(part);
     };
-    if (dimensions === undefined && length === undefined && texts.length > FEW) await make(texts.slice(0, 1));
-    refuseTooMany(texts.length, dimensions ?? length ?? 0, maxBytes);
+    const bound = (): void => refuseTooMany(texts.length, lengths.get(dimensions) ?? dimensions ?? 0, maxResultBytes);
+    bound();
+    if (!lengths.has(dimensions) && texts.length > FEW) {
+      await make(texts.slice(0, 1)); // a model need not keep to the dimensions
+      bound();
+    }
     await make(texts.slice(made.length));
     const vectors = made.flatMap((part) => part.vectors);
     const inputTokens = made.reduce((sum, part) => sum + part.inputTokens, 0);
