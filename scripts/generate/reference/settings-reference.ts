@@ -33,23 +33,20 @@ function rowsOf(service: string, { properties = {} }: JsonSchema): ReadonlyMap<s
   );
 }
 
-/** The settings that all these services have, each as most of them have it; none that is of no such form. */
+/** The settings that all these services have, each in the form that more than half of them have; others are left out. */
 function alike(rows: ReadonlyMap<string, ReadonlyMap<string, Row>>, services: readonly string[]): Map<string, Row> {
   const names = [...(rows.get(services[0] ?? "")?.keys() ?? [])];
   const found = names.flatMap((name) => {
-    const forms = Map.groupBy(services, (service) => JSON.stringify(rows.get(service)?.get(name)));
-    const usual = [...forms].find(([, havers]) => havers.length * 2 > services.length)?.[0];
-    const isEverywhere = services.every((service) => rows.get(service)?.has(name));
-    return isEverywhere && usual !== undefined ? [[name, JSON.parse(usual) as Row] as const] : [];
+    const had = services.flatMap((service) => [rows.get(service)?.get(name) ?? []].filter((row) => row.length > 0));
+    const usual = [...Map.groupBy(had, String).values()].find((same) => same.length * 2 > services.length)?.[0];
+    return had.length === services.length && usual !== undefined ? [[name, usual] as const] : [];
   });
   return new Map(found);
 }
 
 /** The rows that stand in none of the shared tables in this form. */
 const without = (own: ReadonlyMap<string, Row>, ...shared: readonly ReadonlyMap<string, Row>[]): Map<string, Row> =>
-  new Map(
-    [...own].filter(([name, row]) => !shared.some((rows) => JSON.stringify(rows.get(name)) === JSON.stringify(row))),
-  );
+  new Map([...own].filter(([name, row]) => !shared.some((rows) => String(rows.get(name)) === String(row))));
 
 const section = (title: string, rows: ReadonlyMap<string, Row>): string =>
   `## ${title}\n\n${table(["setting", "variable", "type", "default", "meaning"], [...rows.values()])}`;
