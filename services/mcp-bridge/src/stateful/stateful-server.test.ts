@@ -186,7 +186,7 @@ test("a definition that changes is held by the replica that has the server and b
     await expect.poll(look, { timeout: 20_000 }).toEqual(both({ tools: 1, held: 1 }));
     expect(meanwhile.filter((answer) => answer !== "denied" && answer !== "{}")).toEqual([]); // one that does not know it yet asks one that does
     expect(await Promise.all([echoOf(), echoOf()])).toMatchObject(
-      [1, 2].map(() => ({ code: "denied", message: expect.stringContaining("mcp approve") })),
+      [1, 2].map(() => ({ code: "denied", message: expect.stringContaining("has changed since it was approved") })),
     );
     await expect.poll(() => announcedTools(first.caller), { timeout: 10_000 }).toEqual(["keeps__redefine"]);
 
