@@ -14,7 +14,14 @@ export { SlotMap } from "./collections/slot-map.ts";
 // Limits.
 
 export { Buckets, type BucketsOptions, type Charge, type Shortage } from "./limits/buckets.ts";
-export { createFairQueue, type FairQueue, type FairQueueLimits } from "./limits/create-fair-queue.ts";
+export {
+  type BoundedQueueLimits,
+  createFairQueue,
+  createFairQueues,
+  type FairQueue,
+  type FairQueueLimits,
+  type FairQueues,
+} from "./limits/create-fair-queue.ts";
 export { createSemaphore, type Semaphore } from "./limits/create-semaphore.ts";
 
 // Values.

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { createFairQueue } from "./create-fair-queue.ts";
+import { type BoundedQueueLimits, createFairQueue, createFairQueues } from "./create-fair-queue.ts";
 
 /** Enters, and notes under which name it had its turn. */
-function entrant(queue: ReturnType<typeof createFairQueue>, turns: string[], limits = { concurrency: 1, waiting: 10 }) {
+function entrant(queue: TestQueue, turns: string[], limits = { concurrency: 1, waiting: 10 }) {
   return async (party: string, name = party) => {
     const turn = await queue.enter(party, limits);
     turns.push(turn === undefined ? `${name} refused` : name);
@@ -11,8 +11,20 @@ function entrant(queue: ReturnType<typeof createFairQueue>, turns: string[], lim
   };
 }
 
+/** A queue that can say that nobody has a place in it. */
+function testQueue() {
+  const queues = createFairQueues();
+  return {
+    enter: (party: string, limits: BoundedQueueLimits) => queues.enter("tested", party, limits),
+    get isIdle() {
+      return queues.size === 0;
+    },
+  };
+}
+type TestQueue = ReturnType<typeof testQueue>;
+
 test("a party that waits with many gives way to one that waits with few", async () => {
-  const queue = createFairQueue();
+  const queue = testQueue();
   const turns: string[] = [];
   const enter = entrant(queue, turns);
   const first = await enter("flood", "flood 0");
@@ -25,7 +37,7 @@ test("a party that waits with many gives way to one that waits with few", async 
 });
 
 test("when too many wait, the last of the party that has most waiting leaves", async () => {
-  const queue = createFairQueue();
+  const queue = testQueue();
   const turns: string[] = [];
   const enter = entrant(queue, turns, { concurrency: 1, waiting: 3 });
   const first = await enter("flood", "flood 0");
@@ -52,7 +64,7 @@ test("when too many wait, the last of the party that has most waiting leaves", a
 });
 
 test("who gives up leaves its place, and its turn to others", async () => {
-  const queue = createFairQueue();
+  const queue = testQueue();
   const first = await queue.enter("a", { concurrency: 1, waiting: 1 });
   const controller = new AbortController();
   const gone = queue.enter("b", { concurrency: 1, waiting: 1, signal: controller.signal });
@@ -67,7 +79,7 @@ test("who gives up leaves its place, and its turn to others", async () => {
 });
 
 test("a limit that has grown gives turns to those who wait, one that has shrunk takes none away", async () => {
-  const queue = createFairQueue();
+  const queue = testQueue();
   const small = { concurrency: 1, waiting: 10 };
   const turns = [await queue.enter("a", small)];
   const waiting = [queue.enter("b", small), queue.enter("c", small)];
@@ -88,7 +100,7 @@ test("never more run or wait than may, and every one that enters has a turn, is 
       fc.integer({ min: 1, max: 3 }),
       fc.integer({ min: 0, max: 4 }),
       async (steps, concurrency, waiting) => {
-        const queue = createFairQueue();
+        const queue = testQueue();
         const running: Disposable[] = [];
         const pending = new Map<AbortController, Promise<void>>();
         for (const { party, action } of steps) {
@@ -117,4 +129,34 @@ test("never more run or wait than may, and every one that enters has a turn, is 
       },
     ),
   );
+});
+
+test("a place that is free at once is given without a wait, and none while others wait", async () => {
+  const queue = createFairQueue();
+  const first = queue.enterNow(1);
+  expect(first).toBeDefined();
+  expect(queue.enterNow(1)).toBeUndefined();
+  const waiting = queue.enter("a", { concurrency: 1 });
+  first?.[Symbol.dispose]();
+  expect(queue.enterNow(1)).toBeUndefined();
+  (await waiting)[Symbol.dispose]();
+  expect(queue.enterNow(1)).toBeDefined();
+});
+
+test("queues of other names hold nobody up, and a name is forgotten once nobody has a place there", async () => {
+  const queues = createFairQueues();
+  const limits = { concurrency: 1 };
+  const one = await queues.enter("one", "a", limits);
+  const next = queues.enter("one", "b", limits);
+  const other = await queues.enter("other", "b", limits);
+  expect(queues.size).toBe(2);
+  one[Symbol.dispose]();
+  other[Symbol.dispose]();
+  expect(queues.size).toBe(1);
+  (await next)[Symbol.dispose]();
+  expect(queues.size).toBe(0);
+  await expect(queues.enter("one", "a", { ...limits, signal: AbortSignal.abort(new Error("gone")) })).rejects.toThrow(
+    "gone",
+  );
+  expect(queues.size).toBe(0);
 });

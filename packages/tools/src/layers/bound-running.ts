@@ -71,9 +71,9 @@ export function boundRunning({
   }
 
   async function enter({ caller, signal }: Pick<ToolContext, "caller" | "signal">): Promise<Disposable> {
-    const waiting = line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY, signal });
+    const waiting = line.enter(caller, { concurrency, signal });
     for (const call of unheard.drain()) endWithSignal(call);
-    return (await waiting) as Disposable; // never undefined: the queue is unbounded
+    return await waiting;
   }
 
   function leavable(next: ToolExecutor): PlacedExecutor {

@@ -1,4 +1,4 @@
-import { createFairQueue, type FairQueue } from "@rockbot/base";
+import { createFairQueues } from "@rockbot/base";
 import { ToolError, ToolErrorCode, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 
@@ -19,7 +19,7 @@ export interface PolicyTurns {
  * their turns in rotation. As many calls of one caller wait as may run, and in a queue as many as the policy says.
  */
 export function createPolicyTurns(): PolicyTurns {
-  const queues = new Map<string, FairQueue>();
+  const queues = createFairQueues();
 
   async function enter(
     name: string,
@@ -27,31 +27,13 @@ export function createPolicyTurns(): PolicyTurns {
     toolName: string,
     { caller, signal, decision }: Parameters<PolicyTurns["enter"]>[1],
   ): Promise<Disposable> {
-    const line = queues.get(name) ?? createFairQueue();
-    queues.set(name, line);
-    const leave = () => {
-      if (line.isIdle && queues.get(name) === line) queues.delete(name);
-    };
-    let turn: Disposable | undefined;
-    try {
-      turn = await line.enter(caller, { ...limits, signal });
-    } finally {
-      if (turn === undefined) leave();
-    }
-    if (turn === undefined) {
-      throw new ToolError(
-        ToolErrorCode.Overloaded,
-        `"${toolName}" was not run: ${limits.concurrency} calls run, the most that may at once, and too many wait. Try again later.`,
-        { retryAfterMs: RETRY_AFTER_MS, details: { reason: "queue", revision: decision?.revision } },
-      );
-    }
-    const held = turn;
-    return {
-      [Symbol.dispose]() {
-        held[Symbol.dispose]();
-        leave();
-      },
-    };
+    const turn = await queues.enter(name, caller, { ...limits, signal });
+    if (turn !== undefined) return turn;
+    throw new ToolError(
+      ToolErrorCode.Overloaded,
+      `"${toolName}" was not run: ${limits.concurrency} calls run, the most that may at once, and too many wait. Try again later.`,
+      { retryAfterMs: RETRY_AFTER_MS, details: { reason: "queue", revision: decision?.revision } },
+    );
   }
 
   return {

@@ -1,4 +1,4 @@
-import { Buckets, createFairQueue, type FairQueue, RecentMap } from "@rockbot/base";
+import { Buckets, createFairQueue, createFairQueues, RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 
 export interface IntakeOptions {
@@ -48,9 +48,9 @@ const MAX_RESTRAINED = 1_000;
 export class Intake implements AsyncDisposable {
   readonly #options: IntakeOptions;
   readonly #clock: () => number;
-  readonly #queue: FairQueue = createFairQueue();
-  /** By caller, of those that have had messages here while one crowds the service. */
-  readonly #lines = new Map<string, FairQueue>();
+  readonly #handlers = createFairQueue();
+  /** By caller, of those that have messages here while one crowds the service. */
+  readonly #shares = createFairQueues();
   readonly #held = new Map<string, { count: number; bytes: number }>();
   #heldCount = 0;
   /** The callers that have had more than their room, each with the time when that was last so. */
@@ -124,7 +124,8 @@ export class Intake implements AsyncDisposable {
   /** A turn at a handler, which ends when it is disposed of. */
   turn(caller: string): Disposable | Promise<Disposable> {
     if (this.#more !== undefined) return this.#takeShare(caller);
-    return this.#queue.enterNow(this.#options.handlers) ?? this.#waitForTurn(caller);
+    const { handlers } = this.#options;
+    return this.#handlers.enterNow(handlers) ?? this.#handlers.enter(caller, { concurrency: handlers });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -132,26 +133,16 @@ export class Intake implements AsyncDisposable {
     await this.#takeNoMore();
   }
 
-  async #waitForTurn(caller: string): Promise<Disposable> {
-    const { handlers } = this.#options;
-    return (await this.#queue.enter(caller, {
-      concurrency: handlers,
-      waiting: Number.POSITIVE_INFINITY,
-    })) as Disposable; // never undefined: the queue is unbounded
-  }
-
   /** A turn within the caller's share of what runs at once. */
   async #takeShare(caller: string): Promise<Disposable> {
-    const line = this.#lines.get(caller) ?? createFairQueue();
-    this.#lines.set(caller, line);
-    const concurrency = Math.max(1, Math.floor(SHARE_PART * this.#options.concurrency));
-    const place = (await line.enter(caller, { concurrency, waiting: Number.POSITIVE_INFINITY })) as Disposable;
-    const turn = await this.#waitForTurn(caller);
+    const { concurrency, handlers } = this.#options;
+    const most = Math.max(1, Math.floor(SHARE_PART * concurrency));
+    const share = await this.#shares.enter(caller, caller, { concurrency: most });
+    const turn = await this.#handlers.enter(caller, { concurrency: handlers });
     return {
-      [Symbol.dispose]: () => {
+      [Symbol.dispose]() {
         turn[Symbol.dispose]();
-        place[Symbol.dispose]();
-        if (line.isIdle && this.#lines.get(caller) === line) this.#lines.delete(caller);
+        share[Symbol.dispose]();
       },
     };
   }
