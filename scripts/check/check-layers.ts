@@ -2,17 +2,16 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { allExtensions, cruise, type ICruiseResult, type IForbiddenRuleType } from "dependency-cruiser";
 import { type FolderImport, folderRings } from "./folder-rings.ts";
-import { layerRules, TESTS, WITH_RINGS } from "./layer-rules.ts";
+import { layerRules, TESTS } from "./layer-rules.ts";
 
 /**
  * Layers, cycles and rings of folders of what lies in packages, services, scripts and test below `root`.
  *
- * @param withRings packages whose folders may form a ring
  * @returns a line that says what was looked at
  * @throws {Error} with one line for each forbidden import; also if nothing was looked at, which the library calls a
  * success
  */
-export async function checkLayers(root: string, withRings = WITH_RINGS): Promise<string> {
+export async function checkLayers(root: string): Promise<string> {
   const output = await cruiseAll(root, layerRules);
 
   const own = output.modules.filter(({ source }) => /^(packages|services)\/.*\.ts$/.test(source));
@@ -29,7 +28,7 @@ export async function checkLayers(root: string, withRings = WITH_RINGS): Promise
   const faults = output.summary.violations.map(
     ({ rule, from, to, cycle }) => `${rule.name}: ${[from, ...(cycle?.map(({ name }) => name) ?? [to])].join(" -> ")}`,
   );
-  faults.push(...ringFaults(own, withRings));
+  faults.push(...ringFaults(own));
   if (faults.length > 0) throw new Error([...new Set(faults)].join("\n"));
   return `${own.length} modules, ${imports} imports`;
 }
@@ -41,7 +40,7 @@ export async function countCycles(root: string): Promise<number> {
 }
 
 /** In words, the imports that make the top folders and files of a package's `src` a ring, one for each two of them. */
-function ringFaults(modules: ICruiseResult["modules"], withRings: readonly string[]): readonly string[] {
+function ringFaults(modules: ICruiseResult["modules"]): readonly string[] {
   const imports = new Map<string, FolderImport>();
   for (const { source, dependencies } of modules) {
     if (new RegExp(TESTS).test(source)) continue;
@@ -51,23 +50,10 @@ function ringFaults(modules: ICruiseResult["modules"], withRings: readonly strin
       imports.set(`${from} ${to}`, { from, to, shownBy: `${source} -> ${resolved}` });
     }
   }
-  const rings = Map.groupBy(folderRings([...imports.values()]), ({ from }) => packageOf(from));
-  const isKnown = new Set(modules.map(({ source }) => packageOf(source)));
-  return [
-    ...[...rings].flatMap(([name, ring]) =>
-      withRings.includes(name)
-        ? []
-        : ring.map(
-            ({ shownBy }) =>
-              `the top folders and files of ${name}/src form no ring, and this import is part of one: ${shownBy}`,
-          ),
-    ),
-    ...withRings
-      .filter((name) => isKnown.has(name) && !rings.has(name))
-      .map(
-        (name) => `${name} has no ring of folders any more: take it out of WITH_RINGS of scripts/check/layer-rules.ts`,
-      ),
-  ];
+  return folderRings([...imports.values()]).map(
+    ({ from, shownBy }) =>
+      `the top folders and files of ${packageOf(from)}/src form no ring, and this import is part of one: ${shownBy}`,
+  );
 }
 
 /**

@@ -69,8 +69,6 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
 const LIST = "^services/[^/]+\\.ts$";
 const ADAPTERS =
   "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|postgres|shared)|records/src/[a-z]+/redis|mcp/src/(trust|serve)/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/gateway/src/a2a/store/redis|services/knowledge-tools/src/store/postgres|services/agent/src/records/postgres)/";
-/** Packages and services whose top folders and files form a ring still. None is added: one that has none any more leaves. */
-export const WITH_RINGS: readonly string[] = ["packages/page"];
 /** They may import each other, and what they test, whichever folder it is in. */
 export const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 

@@ -1,8 +1,8 @@
 import type { CheerioAPI } from "cheerio/slim";
+import { findHidden, type HiddenOptions, removeHidden } from "../hidden/remove-hidden.ts";
 import { type AnyNode, isElement, isParent, isText, type ParentNode, textOf } from "../tree/dom.ts";
 import { keepChildren } from "../tree/keep-children.ts";
 import { pickRoot } from "../tree/pick-root.ts";
-import { findHidden, type HiddenOptions, removeHidden } from "../tree/remove-hidden.ts";
 import { removeNoise } from "../tree/remove-noise.ts";
 import { baseOf } from "../tree/resolve-links.ts";
 import { findContent } from "./cut-page.ts";

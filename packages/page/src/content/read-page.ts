@@ -1,4 +1,5 @@
 import type { CheerioAPI } from "cheerio/slim";
+import { findHidden } from "../hidden/remove-hidden.ts";
 import { ampPictures, drawPicture } from "../tree/amp-pictures.ts";
 import { boundTree } from "../tree/bound-tree.ts";
 import {
@@ -13,7 +14,6 @@ import {
 import { markMath } from "../tree/mark-math.ts";
 import { markTask } from "../tree/mark-task.ts";
 import { parsePage } from "../tree/parse-page.ts";
-import { findHidden } from "../tree/remove-hidden.ts";
 import { openShadowRoots } from "../tree/shadow-roots.ts";
 import { type PageFacts, readFacts } from "./page-facts.ts";
 import { describeBlocks, type RatedPage } from "./rate-blocks.ts";

@@ -1,5 +1,5 @@
 import type { Element } from "../tree/dom.ts";
-import { blockNames } from "../write/element-names.ts";
+import { blockNames } from "../tree/element-names.ts";
 import { pixels } from "./css-values.ts";
 import type { DeclaredStyle } from "./declared-style.ts";
 

@@ -1,7 +1,7 @@
 import { visibleText } from "@rockbot/contracts";
+import { removeHidden } from "../hidden/remove-hidden.ts";
 import { type AnyNode, type Element, isElement, isParent, isText, type ParentNode } from "../tree/dom.ts";
 import { parsePage } from "../tree/parse-page.ts";
-import { removeHidden } from "../tree/remove-hidden.ts";
 import { baseOf } from "../tree/resolve-links.ts";
 
 /** How HTML becomes plain text. */

@@ -1,5 +1,5 @@
-import { blockNames } from "../write/element-names.ts";
 import { type AnyNode, isElement, isText, type ParentNode, setChildren } from "./dom.ts";
+import { blockNames } from "./element-names.ts";
 
 /**
  * Puts each child's replacement in its place, and drops those without. A block beside words of a line leaves an empty

@@ -1,6 +1,6 @@
 import { Element } from "domhandler";
-import { blockNames } from "../write/element-names.ts";
 import { type AnyNode, ancestorsOf, elementsBelow, isElement, type ParentNode, setChildren } from "./dom.ts";
+import { blockNames } from "./element-names.ts";
 
 const codeNames = ["code", "samp", "tt"] as const;
 

@@ -1,7 +1,7 @@
 import type { Text } from "domhandler";
-import { blockNames } from "../write/element-names.ts";
 import { languageNamed } from "./code-language.ts";
 import { type AnyNode, type Element, isElement, isText } from "./dom.ts";
+import { blockNames } from "./element-names.ts";
 
 /** So many boxes around code may hold its labels, with nothing else. */
 const MAX_BOXES = 4;

@@ -1,6 +1,6 @@
 import type { Text } from "domhandler";
 import { type AnyNode, type Element, isElement, isText, type ParentNode, setChildren } from "../tree/dom.ts";
-import { blockNames, voidNames } from "./element-names.ts";
+import { blockNames, voidNames } from "../tree/element-names.ts";
 import { isSameMark } from "./rules.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { cleanText } from "../tree/clean-texts.ts";
 import { type AnyNode, isElement, isText } from "../tree/dom.ts";
-import { blockNames } from "./element-names.ts";
+import { blockNames } from "../tree/element-names.ts";
 import { isBlank } from "./text-edges.ts";
 
 /**

@@ -1,6 +1,6 @@
 import { fence } from "@rockbot/contracts";
 import { type AnyNode, ancestorsOf, type Element, isElement, textOf } from "../tree/dom.ts";
-import { blockNames } from "./element-names.ts";
+import { blockNames } from "../tree/element-names.ts";
 import { escapeText, inLink, isInAddress } from "./escape-text.ts";
 import { inMark, type Mark } from "./settle-marks.ts";
 

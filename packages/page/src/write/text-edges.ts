@@ -1,5 +1,5 @@
 import { type AnyNode, type Element, isElement, isText } from "../tree/dom.ts";
-import { blockNames, voidNames } from "./element-names.ts";
+import { blockNames, voidNames } from "../tree/element-names.ts";
 
 /** White space around an inline element's marks: markdown takes no marks with white space inside. */
 export interface Edges {

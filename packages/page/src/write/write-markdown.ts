@@ -1,8 +1,8 @@
 import type { Text } from "domhandler";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 import { type AnyNode, type Element, elementsBelow, isElement, isText, type ParentNode } from "../tree/dom.ts";
+import { blockNames } from "../tree/element-names.ts";
 import { collapseSpace } from "./collapse-space.ts";
-import { blockNames } from "./element-names.ts";
 import { escapeText, isBeforeLink, isBlock, isInAddress, isInLine } from "./escape-text.ts";
 import { partCode } from "./part-code.ts";
 import { Pieces } from "./pieces.ts";

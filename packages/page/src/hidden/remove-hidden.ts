@@ -15,7 +15,7 @@ import {
   type ParentNode,
   setChildren,
   textOf,
-} from "./dom.ts";
+} from "../tree/dom.ts";
 
 /** What a text has from the elements around it. */
 interface Inherited {
