@@ -1,53 +1,19 @@
-import type { TurnStore } from "@rockbot/agent";
 import type { Bus, Logger } from "@rockbot/bus";
-import type { PageStore } from "@rockbot/edge/page-store";
-import type { SharedSessions } from "@rockbot/mcp/serve";
-import type { TrustStore } from "@rockbot/mcp/trust";
-import type { WorkingMemory } from "@rockbot/memory";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Finding } from "@rockbot/process";
 import type { ConfigSchema, LoadConfigOptions } from "@rockbot/process/config";
 import type { ServiceConfig } from "@rockbot/process/run";
 import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
 import type { AuditLog } from "@rockbot/records/audit";
-import type { BlobStore } from "@rockbot/records/blobs";
-import type { JournalStore } from "@rockbot/records/journal";
-import type { LeaseStore } from "@rockbot/records/leases";
-import type { RateStore } from "@rockbot/records/rates";
-import type { SummaryStore } from "@rockbot/search";
-import type { OpenClaims, ToolCaller } from "@rockbot/tools";
-import type { TaskStore } from "./gateway/src/a2a/store/task-store.ts";
-import type { ScheduleStore } from "./scheduler/src/store/schedule-store.ts";
-
-/**
- * What a service remembers: `audit` in a file, `data` in the folder of its setting `dataDirectory`, all else in Redis,
- * under the keys that its user there may reach.
- */
-export const stateKeys = {
-  audit: undefined,
-  data: undefined,
-  rates: "rockbot:{rates}:*",
-  claims: "rockbot:{claims}:*",
-  leases: "rockbot:{leases}:*",
-  trust: "rockbot:{mcp}:*",
-  journals: "rockbot:{journal}:*",
-  mcpSessions: "rockbot:{journal}:mcp-sessions:*",
-  schedules: "rockbot:{schedules}:*",
-  memory: "rockbot:{memory}:*",
-  turns: "rockbot:{turns}:*",
-  blobs: "rockbot:{blobs}:*",
-  summaries: "rockbot:{summaries}:*",
-  tasks: "rockbot:{tasks}:*",
-  pages: "rockbot:{pages}:*",
-  owners: "rockbot:owners:{memory}:*",
-} as const;
+import type { ToolCaller } from "@rockbot/tools";
+import { type OpenedState, type State, stateKinds } from "./state.ts";
 
 /** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
 export const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous +info +time";
 
 /** The keys in Redis of what a service remembers; none if it remembers nothing there. */
 export const redisKeys = (service: BusService | Server): string[] =>
-  service.onBus ? service.state.flatMap((kind) => stateKeys[kind] ?? []) : [];
+  service.onBus ? service.state.flatMap((kind) => stateKinds[kind].keys ?? []) : [];
 
 /**
  * The key of a service's settings in a file that several services share, and in the chart's values: `webTools` of
@@ -55,9 +21,6 @@ export const redisKeys = (service: BusService | Server): string[] =>
  */
 export const settingsKey = (name: string): string =>
   name.replaceAll(/-([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-
-/** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
-export type State = keyof typeof stateKeys;
 
 /** What a service connects to besides the bus and Redis. */
 export const egresses = {
@@ -109,28 +72,13 @@ export interface StartParts<Config> {
  * What a service on the bus is started with: of what it remembers, the state that its entry names. Without Redis each
  * instance remembers by itself.
  */
-export interface BusStartParts<Config> extends StartParts<Config> {
+export interface BusStartParts<Config> extends StartParts<Config>, OpenedState {
   readonly bus: Bus;
   readonly policy: PolicyHolder;
   /** The service's name and topic, as its entry says them: for `serveTools`. */
   readonly service: string;
   readonly topic: string | undefined;
   readonly audit: AuditLog | undefined;
-  readonly rates: RateStore | undefined;
-  readonly blobs: BlobStore | undefined;
-  readonly claims: OpenClaims | undefined;
-  readonly leases: LeaseStore | undefined;
-  readonly trustStore: TrustStore | undefined;
-  readonly journals: JournalStore | undefined;
-  readonly mcpSessions: SharedSessions | undefined;
-  readonly schedules: ScheduleStore | undefined;
-  readonly workingMemory: WorkingMemory | undefined;
-  readonly turnStore: TurnStore | undefined;
-  readonly summaryStore: SummaryStore | undefined;
-  readonly tasks: TaskStore | undefined;
-  readonly pageStore: PageStore | undefined;
-  /** Whose tasks at other agents are, apart from all other working memory. */
-  readonly taskOwners: WorkingMemory | undefined;
 }
 
 /** What only a deployment has to know of a service: the chart and compose read it. */

@@ -16,8 +16,8 @@ export {
   redisKeys,
   type Server,
   settingsKey,
-  stateKeys,
 } from "./define-service.ts";
+export { stateKinds } from "./state.ts";
 
 const connectKnowledge: ConnectStore = async (...to) =>
   (await import("./knowledge-tools/src/store/postgres/index.ts")).connectPostgresStore(...to);

@@ -1,7 +1,7 @@
 import { runBusService } from "@rockbot/process/run-on-bus";
 import type { BusService } from "./define-service.ts";
 import { type Env, settingsFor } from "./load-settings.ts";
-import { openState } from "./open-state.ts";
+import { openState } from "./state.ts";
 
 /** The life of a service of the list as a process of its own. For a main, as its one statement. */
 export async function runOnBus(service: BusService, env: Env): Promise<void> {

@@ -104,6 +104,7 @@ async function inputsOf(root) {
     "services/define-service.ts",
     "services/index.ts",
     "services/settings.yaml",
+    "services/state.ts",
     ...inFolders
       .flat()
       .filter((file) => /\.(schema\.yaml|py)$|^packages\/contracts\/|^scripts\/.*(?<!\.test)\.ts$/.test(file)),

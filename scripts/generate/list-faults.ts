@@ -1,4 +1,4 @@
-import { type BusService, egresses, type Server, stateKeys } from "@rockbot/services";
+import { type BusService, egresses, type Server, stateKinds } from "@rockbot/services";
 import { namesHelp } from "../../packages/contracts/src/faults/describe-faults.ts";
 import { isName } from "../../packages/contracts/src/names.ts";
 import { matchesGlob } from "../../packages/policy/src/tool-glob.ts";
@@ -52,7 +52,7 @@ function wordFaults({ name, summary, onBus, state, egress }: Entry): string[] {
     ...(typeof summary === "string" && summary.trim() !== ""
       ? []
       : ["has no summary: say in one sentence for an operator what it does"]),
-    ...(onBus ? known("state", state, stateKeys) : []),
+    ...(onBus ? known("state", state, stateKinds) : []),
     ...known("egress", egress, egresses),
   ];
 }

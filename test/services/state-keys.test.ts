@@ -1,17 +1,12 @@
 import { silentLogger } from "@rockbot/bus";
 import { CallState } from "@rockbot/records/journal";
 import { SharedRecords } from "@rockbot/records/shared";
-import { stateKeys } from "@rockbot/services";
-import { openState } from "@rockbot/services/state";
+import { type OpenedState, openState, type SharedState, stateKinds } from "@rockbot/services/state";
 import { startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
 
-type Opened = Awaited<ReturnType<typeof openState>>;
-
 /** What makes each store write every kind of key that it has. */
-const uses: {
-  readonly [Kind in Exclude<keyof typeof stateKeys, "audit" | "data">]: (opened: Opened) => Promise<unknown>;
-} = {
+const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknown>>> = {
   rates: async ({ rates }) => rates?.take([{ key: "bucket", amount: 10, perMs: 3_600_000, cost: 1 }]),
   blobs: async ({ blobs }) => blobs?.put("name", new Uint8Array([1]), { owner: "me", ttlMs: 60_000 }),
   claims: async ({ claims }) =>
@@ -113,7 +108,7 @@ const uses: {
   },
 };
 
-test.each(Object.keys(uses) as (keyof typeof uses)[])(
+test.each(Object.keys(uses) as SharedState[])(
   "what a service remembers as %s lies under the keys that the list of services names",
   async (kind) => {
     await using redis = await startOwnRedis();
@@ -123,6 +118,6 @@ test.each(Object.keys(uses) as (keyof typeof uses)[])(
 
     const keys = (await redis.ctl("keys", "*")).split("\n").filter(Boolean);
     expect(keys).not.toEqual([]);
-    expect(keys.filter((key) => !key.startsWith(stateKeys[kind].slice(0, -1)))).toEqual([]);
+    expect(keys.filter((key) => !key.startsWith(stateKinds[kind].keys.slice(0, -1)))).toEqual([]);
   },
 );

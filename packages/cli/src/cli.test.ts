@@ -36,7 +36,7 @@ test.each([["--version"], ["call --help"]])("%s loads no service, no SDK and no 
 
   expect(loaded).toContain("commander");
   expect(loaded).not.toMatch(
-    /opentelemetry|cheerio|hono|amqplib|undici|services\/(?!(index|define-service)\.ts)|packages\/(?!cli\/|base\/src\/(redaction\/|version\.ts))/,
+    /opentelemetry|cheerio|hono|amqplib|undici|services\/(?!(index|define-service|state)\.ts)|packages\/(?!cli\/|base\/src\/(redaction\/|version\.ts))/,
   );
 });
 

@@ -1,4 +1,4 @@
-import { type BusService, egresses, redisKeys, type Server } from "@rockbot/services";
+import { type BusService, egresses, redisKeys, type Server, stateKinds } from "@rockbot/services";
 import { code, fillPage, table } from "../fill-page.ts";
 
 /** `docs/reference/services.md`: what others have to know of each service. */
@@ -29,5 +29,13 @@ export function servicesReference(services: readonly (BusService | Server)[]): P
     "port",
     "profile in compose",
   ];
-  return fillPage("services", "services/index.ts", { services: table(head, rows) });
+  const kinds = Object.entries(stateKinds).map(([kind, { holds, keys }]) => [
+    kind,
+    holds,
+    keys === undefined ? "-" : code(keys),
+  ]);
+  return fillPage("services", "services/index.ts, services/state.ts", {
+    services: table(head, rows),
+    state: table(["state", "what it holds", "keys in Redis"], kinds),
+  });
 }

@@ -28,29 +28,9 @@ export interface RunningOrOff extends RunningService {
 /** Starts a service, or says why it cannot run here: the others do not depend on it. */
 export async function startOrOff(service: BusService, parts: ComposedParts): Promise<RunningOrOff> {
   const { name, topic, tools = [name] } = service;
-  const shared = {
-    audit: undefined,
-    rates: undefined,
-    claims: undefined,
-    leases: undefined,
-    trustStore: undefined,
-    journals: undefined,
-  };
-  const none = {
-    ...shared,
-    blobs: undefined,
-    mcpSessions: undefined,
-    schedules: undefined,
-    workingMemory: undefined,
-    turnStore: undefined,
-    summaryStore: undefined,
-    taskOwners: undefined,
-    tasks: undefined,
-    pageStore: undefined,
-  };
   try {
     return await service.start({
-      ...none,
+      audit: undefined,
       log: silentLogger,
       signal: new AbortController().signal,
       ...parts,
