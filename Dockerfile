@@ -43,7 +43,7 @@ END
 RUN --mount=type=cache,id=pnpm,target=/pnpm-store pnpm fetch --store-dir /pnpm-store
 COPY . .
 RUN --mount=type=cache,id=pnpm,target=/pnpm-store pnpm install --frozen-lockfile --offline --store-dir /pnpm-store
-RUN node scripts/generate-code.ts
+RUN node scripts/generate-code.ts && cd packages/console && node node_modules/vite/bin/vite.js build
 COPY --from=runtime /system-packages /
 ARG SERVICE
 RUN <<'END'

@@ -7,7 +7,7 @@
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { areDependenciesInstalled, installDependencies } from "./bootstrap/dependencies.mjs";
-import { keepGenerated } from "./bootstrap/generated.mjs";
+import { keepMade } from "./bootstrap/made.mjs";
 import { SetupError } from "./bootstrap/setup-error.mjs";
 import { findNode, findPnpm, installTools, readWantedTools } from "./bootstrap/tools.mjs";
 import { withLock } from "./bootstrap/with-lock.mjs";
@@ -20,7 +20,7 @@ async function prepare() {
   if (findNode(root, wanted) === undefined || !(await areDependenciesInstalled(root))) {
     await withLock(join(root, ".tools/lock"), () => setUp(wanted));
   }
-  await keepGenerated(root, { node: findNode(root, wanted) });
+  await keepMade(root, { node: findNode(root, wanted) });
   return [join(root, "node_modules/.bin"), findNode(root, wanted), findPnpm(root, wanted)]
     .filter(Boolean)
     .join(delimiter);

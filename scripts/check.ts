@@ -33,6 +33,7 @@ const steps: readonly Step[] = [
     remedy: "npm run format mends what can be mended by rule",
   },
   { name: "types", run: () => runTool(root, "tsc", ["-p", "."]) },
+  { name: "types of the page", run: () => runTool(root, "tsc", ["-p", "packages/console"]) },
   {
     name: "generated files",
     run: () => runTool(root, "node", ["scripts/generate.ts", "--check"]),

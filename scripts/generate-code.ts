@@ -3,7 +3,7 @@
  * `packages/contracts/schema` come TypeScript types, standalone validators, the catalogue of messages and tools, and the
  * clauses of the contract; from `services/NAME/*.schema.yaml` with `services/settings.yaml`, and from the policy's
  * schema, the module of each file that people write; from the programs that are handed to others, modules with their
- * text. It imports nothing that is generated. scripts/with-tools runs it where scripts/bootstrap/generated.mjs says so.
+ * text. It imports nothing that is generated. scripts/with-tools runs it where scripts/bootstrap/made.mjs says so.
  */
 import { globSync } from "node:fs";
 import { readFile, rm } from "node:fs/promises";
@@ -20,7 +20,7 @@ import { writeIfChanged } from "./generate/write-file.ts";
 const root = dirname(import.meta.dirname);
 process.chdir(root);
 
-/** As in scripts/bootstrap/generated.mjs, which looks into no other folder for them. */
+/** As in scripts/bootstrap/made.mjs, which looks into no other folder for them. */
 const PROGRAMS = [
   "packages/sandbox/src/{job,local,supervisor}/*.py",
   "services/scripts-manager/src/packages/installer/*.py",

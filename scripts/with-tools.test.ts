@@ -98,6 +98,7 @@ test("with-tools installs again when the lockfile has changed", async () => {
 test.each([
   ["a package.json asks for more", "ERR_PNPM_OUTDATED_LOCKFILE"],
   ["a package is new", "ERR_PNPM_PACKAGE_MANAGER_NO_IMPORTER"],
+  ["the catalogue has changed", "ERR_PNPM_LOCKFILE_CONFIG_MISMATCH"],
 ])("with-tools brings the lockfile up to date where %s, and says so", async (_title, code) => {
   const pnpm = `${PNPM}; if [ "$2" = --frozen-lockfile ]; then echo "${code}"; printf '  ╰─▶ It is old.\\n\\n'; exit 1; fi; echo new > "$CHECKOUT/pnpm-lock.yaml"`;
   await using checkout = await makeCheckout({ npm: NPM, pnpm });

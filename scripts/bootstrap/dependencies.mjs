@@ -43,7 +43,7 @@ export async function installDependencies(root, folders) {
 }
 
 /** A manifest has changed, or the workspace has a new package. */
-const OUTDATED = /ERR_PNPM_(OUTDATED_LOCKFILE|PACKAGE_MANAGER_NO_IMPORTER)/;
+const OUTDATED = /ERR_PNPM_(OUTDATED_LOCKFILE|PACKAGE_MANAGER_NO_IMPORTER|LOCKFILE_CONFIG_MISMATCH)/;
 
 /**
  * @param {string} root

@@ -1,4 +1,4 @@
-import { globSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
 import { cp, realpath, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { type BuildOptions, build, type Metafile, type OutputFile } from "esbuild";
@@ -58,6 +58,7 @@ export async function bundleService(root: string, service: string): Promise<Bund
   if (!isCli) for (const program of programs) await addProgram(metafile, root, { folder, program });
   if (!isCli) for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
   if (programs.some((program) => program.endsWith(PAGES))) await copyMaps(root, folder);
+  if (isCli || service === "gateway") await copyConsole(root, folder);
   const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) =>
     metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : [],
   );
@@ -85,6 +86,14 @@ async function copyMaps(root: string, folder: string): Promise<void> {
   const from = await realpath(join(root, "packages/page/node_modules/pdfjs-dist"));
   for (const part of ["package.json", "LICENSE", "cmaps"])
     await cp(join(from, part), join(root, folder, "node_modules/pdfjs-dist", part), { recursive: true });
+}
+
+/** The console's page, which `consoleFiles` of packages/console finds beside the bundle. */
+async function copyConsole(root: string, folder: string): Promise<void> {
+  const built = join(root, "packages/console/dist");
+  if (!existsSync(built))
+    throw new Error('Cannot bundle the console: its page has not been built. "./rockbot --version" builds it');
+  await cp(built, join(root, folder, "console"), { recursive: true });
 }
 
 /** A program of a process of its own, as files in memory. */

@@ -1,0 +1,48 @@
+import { queryOptions } from "@tanstack/react-query";
+import { askJson } from "./session.ts";
+import type { Call, Calls, Me, Overview, Tool } from "./types.ts";
+
+/** How often what is shown is asked for anew, in milliseconds. */
+const FRESH_MS = 2_000;
+
+export const me = queryOptions({ queryKey: ["me"], queryFn: ({ signal }) => askJson<Me>("/operator/me", { signal }) });
+
+export const overview = queryOptions({
+  queryKey: ["overview"],
+  queryFn: ({ signal }) => askJson<Overview>("/operator/overview", { signal }),
+  refetchInterval: FRESH_MS,
+});
+
+/** What a list of calls is narrowed to; an empty text narrows nothing. */
+export interface CallFilter {
+  readonly caller?: string;
+  readonly tool?: string;
+  readonly code?: string;
+  readonly id?: string;
+}
+
+export const calls = (filter: CallFilter) =>
+  queryOptions({
+    queryKey: ["calls", filter],
+    queryFn: ({ signal }) => {
+      const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
+      return askJson<Calls>(`/operator/calls?${new URLSearchParams([["limit", "1000"], ...given])}`, { signal });
+    },
+    refetchInterval: FRESH_MS,
+    placeholderData: (before) => before,
+  });
+
+export const call = (id: string) =>
+  queryOptions({
+    queryKey: ["call", id],
+    queryFn: async ({ signal }) =>
+      (await askJson<{ readonly call: Call | null }>(`/operator/calls/${encodeURIComponent(id)}`, { signal })).call,
+    refetchInterval: FRESH_MS,
+  });
+
+export const tools = queryOptions({
+  queryKey: ["tools"],
+  queryFn: async ({ signal }) =>
+    (await askJson<{ readonly tools: readonly Tool[] }>("/operator/tools", { signal })).tools,
+  refetchInterval: 10_000,
+});

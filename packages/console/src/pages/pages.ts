@@ -1,0 +1,9 @@
+/** The pages of the rail, in its order. */
+export const pages = [
+  { to: "/", name: "Now" },
+  { to: "/calls", name: "Calls" },
+  { to: "/tools", name: "Tools" },
+  { to: "/letters", name: "Dead letters" },
+  { to: "/servers", name: "Servers" },
+  { to: "/policy", name: "Policy" },
+] as const;

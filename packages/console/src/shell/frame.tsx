@@ -1,0 +1,58 @@
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, Outlet } from "@tanstack/react-router";
+import { useState } from "react";
+import { me, overview } from "../api/queries.ts";
+import { logOut } from "../api/session.ts";
+import { pages } from "../pages/pages.ts";
+import { Palette } from "./palette.tsx";
+
+/** All pages have it: where one can go, who is logged in, what is wrong. */
+export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
+  const { data: who } = useQuery(me);
+  const now = useQuery(overview);
+  const cache = useQueryClient();
+  const [isAsked, setAsked] = useState(false);
+  const leave = async () => {
+    await logOut();
+    cache.clear();
+    onLoggedOut();
+  };
+  const wrong = now.data?.problems.length ?? 0;
+  return (
+    <div className="frame">
+      <a className="skip" href="#content">
+        To the content
+      </a>
+      <header className="rail">
+        <Link to="/" className="brand">
+          <img src="/console/mark.svg" alt="" width="26" height="26" />
+          RockBot
+        </Link>
+        <nav aria-label="Pages">
+          {pages.map(({ to, name }) => (
+            <Link key={to} to={to} activeOptions={{ exact: to === "/" }}>
+              {name}
+              {to === "/" && wrong > 0 ? <span className="is-bad"> {wrong}</span> : null}
+            </Link>
+          ))}
+        </nav>
+        <footer>
+          <button type="button" onClick={() => setAsked(true)}>
+            Go to… <kbd>Ctrl K</kbd>
+          </button>
+          <span>
+            {now.error === null ? "" : <span className="is-bad">The gateway is away. </span>}
+            {who === undefined ? "" : `${who.operator.name}, version ${who.version}`}
+          </span>
+          <button type="button" onClick={() => void leave()}>
+            Log out
+          </button>
+        </footer>
+      </header>
+      <main id="content" tabIndex={-1}>
+        <Outlet />
+      </main>
+      <Palette isOpen={isAsked} onOpenChange={setAsked} />
+    </div>
+  );
+}
