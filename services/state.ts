@@ -46,7 +46,7 @@ export const stateKinds = {
     keys: "rockbot:{mcp}:*",
     part: "trustStore",
     open: (records) =>
-      records.open("trust", async (...at) => (await import("@rockbot/mcp/trust/redis")).connectRedisTrustStore(...at)),
+      records.open("trust", async (...at) => (await import("@rockbot/trust/redis")).connectRedisTrustStore(...at)),
   },
   journals: {
     holds: "calls that a caller has made, so that the next process of its name has their results",

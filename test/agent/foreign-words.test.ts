@@ -2,12 +2,12 @@ import { createAgent, mcpToolProxy, serviceSearch } from "@rockbot/agent";
 import { createMemoryBus } from "@rockbot/bus";
 import { newId, type ToolDefinition } from "@rockbot/contracts";
 import { createModel } from "@rockbot/llm";
-import { createMemoryTrustStore, type TrustStore } from "@rockbot/mcp/trust";
 import { configSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import { startModelServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
 import { defineTool, serveTools } from "@rockbot/tools";
+import { createMemoryTrustStore, type TrustStore } from "@rockbot/trust";
 import { expect, test } from "vitest";
 
 const WORDS = "Zebras, they say.";

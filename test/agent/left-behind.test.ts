@@ -1,6 +1,5 @@
 import { configSchema as agentSchema, startAgentService } from "@rockbot/agent-service";
 import { createMemoryBus } from "@rockbot/bus";
-import { createMemoryTrustStore } from "@rockbot/mcp/trust";
 import { configSchema as bridgeSchema, startMcpBridge } from "@rockbot/mcp-bridge";
 import { loadConfig } from "@rockbot/process/config";
 import { configSchema as schedulerSchema, startScheduler } from "@rockbot/scheduler";
@@ -12,6 +11,7 @@ import {
   temporaryFolder,
 } from "@rockbot/testing";
 import { createToolCaller, serveTools } from "@rockbot/tools";
+import { createMemoryTrustStore } from "@rockbot/trust";
 import { expect, test } from "vitest";
 import { effectTool } from "./effect-tool.ts";
 

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/mcp/trust";
 import { faultServer, temporaryFolder } from "@rockbot/testing";
+import { openFileTrustStore, Registrations, type RequestedServer } from "@rockbot/trust";
 import { expect, test } from "vitest";
 import { runHere, startUp } from "./test-cli.ts";
 

@@ -1,8 +1,8 @@
 import { createMemoryBus } from "@rockbot/bus";
-import { createMemoryTrustStore } from "@rockbot/mcp/trust";
 import { createWorkingMemory } from "@rockbot/memory";
 import { createMemoryClaimStore } from "@rockbot/records/claims";
 import { createToolCaller } from "@rockbot/tools";
+import { createMemoryTrustStore } from "@rockbot/trust";
 import { expect, test } from "vitest";
 import { startTestA2a } from "./test-a2a.ts";
 import { cardOf, startEchoPeer, startPeer } from "./test-peers.ts";

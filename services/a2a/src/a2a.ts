@@ -1,18 +1,11 @@
 import { readFileSync } from "node:fs";
-import { pause } from "@rockbot/base";
+import { within } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { taskTopics } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
-import {
-  A2A_PINS,
-  createMemoryTrustStore,
-  createToolApprovals,
-  openFileTrustStore,
-  type ToolApprovals,
-  type TrustStore,
-} from "@rockbot/mcp/trust";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import { AdvisedTools, createIdentity, METERED, type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { A2A_PINS, createToolApprovals, openTrust, type ToolApprovals, type TrustStore } from "@rockbot/trust";
 import { a2aGuide } from "./a2a-guide.ts";
 import { type AgentList, AgentPool } from "./agents/agent-pool.ts";
 import { MAX_CARD_BYTES } from "./agents/fetch-card.ts";
@@ -76,7 +69,9 @@ export async function startA2a(
     log.warn({}, "there are no agents of other makers. Set A2A_AGENTS_FILE to a file that names them");
   const text = file === undefined ? "" : readFileSync(file, "utf8");
   const ofFile = file === undefined ? [] : readAgentsFile(file);
-  const { store, filed } = started.use(openTrust(config, trustStore, log));
+  const trust = started.use(
+    openTrust({ shared: trustStore, lockFile: config.a2aLockFile, onMemory: () => tellOfMemory(log) }),
+  );
   const cardFetch = started.use(
     guarded(config, { maxBytes: MAX_CARD_BYTES, timeoutMs: CARD_TIMEOUT_MS, idleTimeoutMs: CARD_TIMEOUT_MS }),
   );
@@ -90,11 +85,11 @@ export async function startA2a(
   const owners = new TaskOwners({ memory: taskOwners ?? started.use(createWorkingMemory()), log });
   const onChange = (): void => provider.advise(namesIn(agents));
   const pool: AgentPool = started.use(
-    new AgentPool({ fetch: cardFetch, store, filed, pin, refreshMs: refreshSeconds * 1_000, onChange, log }),
+    new AgentPool({ fetch: cardFetch, trust, pin, refreshMs: refreshSeconds * 1_000, onChange, log }),
   );
   const identity = createIdentity(bus, options.policy);
   const announced = hearBusAgents
-    ? started.use(new AnnouncedAgents({ identity, store, filed, pin, senders, isNamedOnly, onChange, log }))
+    ? started.use(new AnnouncedAgents({ identity, trust, pin, senders, isNamedOnly, onChange, log }))
     : undefined;
   const agents = allOf(pool, announced);
   const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes, log });
@@ -108,7 +103,7 @@ export async function startA2a(
     guides: [a2aGuide],
   });
   if (announced !== undefined) started.use(await hearBus(bus, announced, busTasks));
-  await atMost(settleMs, pool.apply(ofFile));
+  await within(settleMs, pool.apply(ofFile), () => new Error("late")).catch(() => {});
   started.use(
     await serveTools(bus, provider, {
       ...options,
@@ -127,7 +122,7 @@ export async function startA2a(
     get notes() {
       return notesOf(pool, announced);
     },
-    approvals: createToolApprovals(store, { log, owns: (server) => server.startsWith(A2A_PINS) }),
+    approvals: createToolApprovals(trust.store, { log, owns: (server) => server.startsWith(A2A_PINS) }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -172,13 +167,6 @@ const notesOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): strin
   ];
 };
 
-/** Waits for the end of a work that never rejects, or for so long. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  const late = new AbortController();
-  await Promise.race([work, pause(ms, late.signal)]);
-  late.abort();
-}
-
 interface Bounds {
   readonly maxBytes: number;
   readonly timeoutMs: number;
@@ -189,23 +177,8 @@ interface Bounds {
 const guarded = ({ allowAddresses, allowPorts }: Readonly<A2AConfig>, bounds: Bounds): PublicFetch & AsyncDisposable =>
   createPublicFetch({ allowAddresses, allowedBy: "ALLOW_ADDRESSES", allowPorts, userAgent: "RockBot", ...bounds });
 
-/** Disposal leaves a given store to its owner. */
-function openTrust(
-  { a2aLockFile, pin }: Readonly<A2AConfig>,
-  given: TrustStore | undefined,
-  log: Logger,
-): { readonly store: TrustStore; readonly filed: TrustStore | undefined } & AsyncDisposable {
-  const lockFile = a2aLockFile === undefined ? undefined : openFileTrustStore(a2aLockFile);
-  const own = given === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
-  const store = given ?? lockFile ?? (own as TrustStore);
-  if (store.where === "memory" && pin !== "file")
-    log.info(
-      {},
-      "only this process knows which cards of agents are approved, and forgets it at a restart. Set REDIS_URL or A2A_LOCK_FILE",
-    );
-  return {
-    store,
-    filed: given === undefined ? undefined : lockFile,
-    [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()),
-  };
-}
+const tellOfMemory = (log: Logger): void =>
+  log.info(
+    {},
+    "only this process knows which cards of agents are approved, and forgets it at a restart. Set REDIS_URL or A2A_LOCK_FILE",
+  );

@@ -1,11 +1,11 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import type { TrustStore } from "@rockbot/mcp/trust";
 import type { WorkingMemory } from "@rockbot/memory";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { ClaimStore } from "@rockbot/records/claims";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
+import type { TrustStore } from "@rockbot/trust";
 import { startA2a } from "./a2a.ts";
 import { type A2AConfig, configSchema } from "./generated/config.ts";
 

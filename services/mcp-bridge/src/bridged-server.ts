@@ -1,5 +1,5 @@
 import type { McpServer, McpServerOptions } from "@rockbot/mcp";
-import type { PinMode } from "@rockbot/mcp/trust";
+import type { PinMode } from "@rockbot/trust";
 
 /** An MCP server as the rest of the bridge sees it, whether this replica is connected to it or another one is. */
 export interface BridgedServer extends ConnectedServer {

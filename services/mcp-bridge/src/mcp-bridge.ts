@@ -1,20 +1,6 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
 import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
-import {
-  createMemoryTrustStore,
-  createToolApprovals,
-  followStore,
-  isOthersPin,
-  openFileTrustStore,
-  readRegistered,
-  removeServers,
-  type ShownServers,
-  type StandingServer,
-  type ToolApprovals,
-  type TrustStore,
-  type WithdrawalOutcome,
-} from "@rockbot/mcp/trust";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import {
@@ -25,6 +11,19 @@ import {
   type StartServiceOptions,
   serveTools,
 } from "@rockbot/tools";
+import {
+  createToolApprovals,
+  followStore,
+  isOthersPin,
+  openTrust,
+  readRegistered,
+  removeServers,
+  type ShownServers,
+  type StandingServer,
+  type ToolApprovals,
+  type TrustStore,
+  type WithdrawalOutcome,
+} from "@rockbot/trust";
 import type { BridgedServer, BridgedServerOptions } from "./bridged-server.ts";
 import { publishIndex } from "./directory/index-publisher.ts";
 import { manageServers } from "./directory/manage-servers.ts";
@@ -121,7 +120,7 @@ export async function startMcpBridge(
     signal,
   }: StartMcpBridgeOptions,
 ): Promise<McpBridge> {
-  const { mcpConfig, agents, initConcurrency, shutdownGraceMs } = config;
+  const { mcpConfig, mcpLockFile, pin, agents, initConcurrency, shutdownGraceMs } = config;
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
   const identity = createIdentity(bus, policy);
@@ -132,7 +131,11 @@ export async function startMcpBridge(
     leases === undefined
       ? undefined
       : started.use(await startStatefulServers(bus, { leases, instance, identity, drainMs: shutdownGraceMs, log }));
-  const { store, trust } = started.use(openTrust(config, { trustStore, log }));
+  const kept = started.use(
+    openTrust({ shared: trustStore, lockFile: mcpLockFile, onMemory: () => pin !== "off" && warnOfMemory(log) }),
+  );
+  const { store } = kept;
+  const trust = started.use(new ToolTrust({ ...kept, pin, log }));
   const pool = started.use(new ServerPool({ initConcurrency, drainMs: shutdownGraceMs, stateful, trust, log }));
   if (mcpConfig === undefined) log.warn({}, "there are no MCP servers. Set MCP_CONFIG to a file that names them");
   const sources = new ServerSources(pool);
@@ -258,26 +261,8 @@ function healthOf(
   };
 }
 
-/** The approvals of servers, and the place where they are kept. Disposal leaves a given store to its owner. */
-function openTrust(
-  { mcpLockFile, pin }: Readonly<McpBridgeConfig>,
-  { trustStore, log }: { readonly trustStore: TrustStore | undefined; readonly log: Logger },
-): { readonly store: TrustStore; readonly trust: ToolTrust } & AsyncDisposable {
-  const lockFile = mcpLockFile === undefined ? undefined : openFileTrustStore(mcpLockFile);
-  const ownStore = trustStore === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
-  const store = trustStore ?? lockFile ?? (ownStore as TrustStore);
-  if (store.where === "memory" && pin !== "off")
-    log.warn(
-      {},
-      "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE",
-    );
-  const trust = new ToolTrust({ store, filed: trustStore === undefined ? undefined : lockFile, pin, log });
-  return {
-    store,
-    trust,
-    async [Symbol.asyncDispose]() {
-      trust[Symbol.dispose]();
-      await ownStore?.[Symbol.asyncDispose]();
-    },
-  };
-}
+const warnOfMemory = (log: Logger): void =>
+  log.warn(
+    {},
+    "only this process knows which MCP tools are approved, and forgets it at a restart. Set REDIS_URL or MCP_LOCK_FILE",
+  );

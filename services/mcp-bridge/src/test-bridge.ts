@@ -1,13 +1,13 @@
 import { createRequire } from "node:module";
 import { type Bus, createMemoryBus, createRequester, type Logger } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
-import type { TrustStore } from "@rockbot/mcp/trust";
 import type { PolicyHolder } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { LeaseStore } from "@rockbot/records/leases";
 import { type FaultServerBehaviour, faultServer, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import type { TrustStore } from "@rockbot/trust";
 import { configSchema, type McpBridgeConfig } from "./generated/config.ts";
 import { type McpBridge, startMcpBridge } from "./mcp-bridge.ts";
 

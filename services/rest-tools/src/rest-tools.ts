@@ -1,15 +1,8 @@
-import { pause } from "@rockbot/base";
+import { within } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
-import {
-  createMemoryTrustStore,
-  createToolApprovals,
-  openFileTrustStore,
-  REST_PINS,
-  type ToolApprovals,
-  type TrustStore,
-} from "@rockbot/mcp/trust";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { createToolApprovals, openTrust, REST_PINS, type ToolApprovals, type TrustStore } from "@rockbot/trust";
 import { ClientTokens } from "./credentials/client-tokens.ts";
 import { type OffTool, readRestFile } from "./file/read-rest-file.ts";
 import { watchRestFile } from "./file/watch-rest-file.ts";
@@ -54,14 +47,15 @@ export async function startRestTools(
   if (restConfig === undefined) log.warn({}, "there are no REST tools. Set REST_CONFIG to a file that names them");
   const file = restConfig === undefined ? undefined : readRestFile(restConfig, env);
   for (const { tool, reason } of file?.off ?? []) log.info({ tool, reason }, "a tool is off");
-  const { store, filed } = started.use(openTrust(config, trustStore, log));
+  const trust = started.use(
+    openTrust({ shared: trustStore, lockFile: config.restLockFile, onMemory: () => tellOfMemory(log) }),
+  );
   const fetch = started.use(restFetch(config));
   const documentFetch = started.use(restFetch(config, MAX_DOCUMENT_BYTES));
   const documents = started.use(
     new DocumentPool({
       fetch: documentFetch,
-      store,
-      filed,
+      trust,
       pin,
       refreshMs: refreshSeconds * 1_000,
       onChange: () => provider.changed(),
@@ -75,7 +69,7 @@ export async function startRestTools(
     maxBytes: config.maxResponseBytes,
   });
   provider.apply(file?.operations ?? []);
-  await atMost(settleMs, documents.apply(file?.imports ?? []));
+  await within(settleMs, documents.apply(file?.imports ?? []), () => new Error("late")).catch(() => {});
   started.use(
     await serveTools(bus, provider, {
       ...options,
@@ -110,7 +104,7 @@ export async function startRestTools(
     get notes() {
       return notesOf(documents);
     },
-    approvals: createToolApprovals(store, { log, owns: (server) => server.startsWith(REST_PINS) }),
+    approvals: createToolApprovals(trust.store, { log, owns: (server) => server.startsWith(REST_PINS) }),
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
@@ -125,13 +119,6 @@ const notesOf = (documents: DocumentPool): string[] => [
     ? []
     : [`${documents.held.length} operations of OpenAPI documents wait for an approval: rockbot mcp approve`]),
 ];
-
-/** Waits for the end of a work that never rejects, or for so long. */
-async function atMost(ms: number, work: Promise<void>): Promise<void> {
-  const late = new AbortController();
-  await Promise.race([work, pause(ms, late.signal)]);
-  late.abort();
-}
 
 /** What requests go out by. */
 export function restFetch(
@@ -158,23 +145,8 @@ export function restFetch(
   });
 }
 
-/** Disposal leaves a given store to its owner. */
-function openTrust(
-  { restLockFile, pin }: Readonly<RestToolsConfig>,
-  given: TrustStore | undefined,
-  log: Logger,
-): { readonly store: TrustStore; readonly filed: TrustStore | undefined } & AsyncDisposable {
-  const lockFile = restLockFile === undefined ? undefined : openFileTrustStore(restLockFile);
-  const own = given === undefined && lockFile === undefined ? createMemoryTrustStore() : undefined;
-  const store = given ?? lockFile ?? (own as TrustStore);
-  if (store.where === "memory" && pin !== "file")
-    log.info(
-      {},
-      "only this process knows which operations of OpenAPI documents are approved, and forgets it at a restart. Set REDIS_URL or REST_LOCK_FILE",
-    );
-  return {
-    store,
-    filed: given === undefined ? undefined : lockFile,
-    [Symbol.asyncDispose]: async () => void (await own?.[Symbol.asyncDispose]()),
-  };
-}
+const tellOfMemory = (log: Logger): void =>
+  log.info(
+    {},
+    "only this process knows which operations of OpenAPI documents are approved, and forgets it at a restart. Set REDIS_URL or REST_LOCK_FILE",
+  );

@@ -1,9 +1,9 @@
 import { createMemoryBus } from "@rockbot/bus";
-import type { TrustStore } from "@rockbot/mcp/trust";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
+import type { TrustStore } from "@rockbot/trust";
 import { configSchema, type RestToolsConfig } from "./generated/config.ts";
 import { startRestTools } from "./rest-tools.ts";
 

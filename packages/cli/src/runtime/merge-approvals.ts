@@ -1,5 +1,5 @@
-import type { ToolApprovals } from "@rockbot/mcp/trust";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
+import type { ToolApprovals } from "@rockbot/trust";
 
 /**
  * What operators decide about MCP servers, OpenAPI documents and A2A agents, as if it were one. Each of them takes of a

@@ -1,7 +1,7 @@
 import type { HttpApp } from "@rockbot/gateway";
-import type { Approval, ShownServers } from "@rockbot/mcp/trust";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import { StoreUnavailableError } from "@rockbot/records";
+import type { Approval, ShownServers } from "@rockbot/trust";
 import { MCP_PATH } from "./operator-mcp.ts";
 
 // Here an operator decides which tools MCP servers may offer, and which servers agents may have. That goes by a socket

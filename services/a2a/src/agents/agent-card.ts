@@ -2,7 +2,7 @@ import { type AgentInterface, AgentCard as CardMessage, type AgentCard as SdkCar
 import { DefaultAgentCardResolver } from "@a2a-js/sdk/client";
 import { isRecord } from "@rockbot/base";
 import { parseJson, visibleText } from "@rockbot/contracts";
-import type { SeenTool } from "@rockbot/mcp/trust";
+import type { SeenTool } from "@rockbot/trust";
 import { type AnnouncedAgent, isAnnounced, type KnownAgent } from "./known-agent.ts";
 
 /** One skill, in the agent's own words. */

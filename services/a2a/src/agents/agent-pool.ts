@@ -4,21 +4,20 @@ import type { PublicFetch } from "@rockbot/edge/outbound";
 import {
   A2A_PINS,
   type HeldTool,
+  heldError,
   type PinMode,
   type PinnedSource,
   PinnedSources,
-  type TrustStore,
+  type Trust,
   whyHeld,
-} from "@rockbot/mcp/trust";
+} from "@rockbot/trust";
 import { type AgentCard, CARD_PIN, pinnedParts, readAgentCard, skillPin } from "./agent-card.ts";
 import { fetchCard } from "./fetch-card.ts";
 import type { AnnouncedAgent, KnownAgent } from "./known-agent.ts";
 
 export interface AgentPoolOptions {
   readonly fetch: PublicFetch;
-  readonly store: TrustStore;
-  /** The operator's file of pins beside a shared store. */
-  readonly filed: TrustStore | undefined;
+  readonly trust: Trust;
   readonly pin: PinMode;
   readonly refreshMs: number;
   readonly onChange: () => void;
@@ -137,7 +136,7 @@ export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(
     ? undefined
     : heldCard === undefined
       ? unread(agent.name, why, isBlind || fault === undefined ? undefined : saidBy(`${pins}${agent.name}`))
-      : heldError(agent.name, heldCard);
+      : heldCardError(agent.name, heldCard);
   const isApproved = [...offered].every((name) => approved.has(name));
   return { name: agent.name, agent, card, off, trust: definedBy(`${pins}${agent.name}`, isApproved), readAt };
 }
@@ -152,11 +151,10 @@ const unread = (name: string, why: string, trust: ContentTrust | undefined): Too
     },
   );
 
-function heldError(name: string, held: HeldTool): ToolError {
-  const isRejected = held.rejectedBy !== undefined;
-  const why = isRejected ? "an operator has refused its card" : `its card is not approved, as ${whyHeld(held)}`;
-  const todo = isRejected ? "Do without it." : "An operator has to approve it first. Tell your user, or do without it.";
-  return new ToolError(ToolErrorCode.Denied, `The agent "${name}" is not called: ${why}. Nothing was sent. ${todo}`, {
-    details: { mayHaveRun: false, reason: isRejected ? "rejected" : "not_approved" },
+const heldCardError = (name: string, held: HeldTool): ToolError =>
+  heldError(held, {
+    what: `The agent "${name}"`,
+    why: `its card is not approved, as ${whyHeld(held)}`,
+    refused: "its card",
+    undone: "Nothing was sent.",
   });
-}

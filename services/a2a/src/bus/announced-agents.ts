@@ -1,8 +1,8 @@
 import { pause, startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { decodeMessage, type Envelope, isBusAgentName } from "@rockbot/contracts";
-import { A2A_PINS, type PinMode, PinnedSources, type TrustStore } from "@rockbot/mcp/trust";
 import type { Identity } from "@rockbot/tools";
+import { A2A_PINS, type PinMode, PinnedSources, type Trust } from "@rockbot/trust";
 import type { AgentCard } from "../agents/agent-card.ts";
 import { pinnedParts } from "../agents/agent-card.ts";
 import { type ShownAgent, shownAgent } from "../agents/agent-pool.ts";
@@ -11,9 +11,7 @@ import { cardText, readAnnouncedCard } from "./announced-agent.ts";
 
 export interface AnnouncedAgentsOptions {
   readonly identity: Pick<Identity, "senderOf">;
-  readonly store: TrustStore;
-  /** The operator's file of pins beside a shared store. */
-  readonly filed: TrustStore | undefined;
+  readonly trust: Trust;
   readonly pin: PinMode;
   /** NAME=SENDER: who alone may announce that name. Case does not tell names apart. @default [] */
   readonly senders?: readonly string[] | undefined;
@@ -59,15 +57,14 @@ export class AnnouncedAgents implements AsyncDisposable {
   #applying: Promise<void> | undefined;
 
   constructor(options: AnnouncedAgentsOptions) {
-    const { store, filed, pin, senders = [], onChange, log, clock = Date.now } = options;
+    const { trust, pin, senders = [], onChange, log, clock = Date.now } = options;
     this.#options = options;
     this.#clock = clock;
     const pairs = senders.map((pair) => pair.split("=") as [name: string, sender: string]);
     const byName = Map.groupBy(pairs, ([name]) => name.toLowerCase());
     this.#senders = new Map([...byName].map(([name, each]) => [name, each.map(([, sender]) => sender)]));
     this.#cards = new PinnedSources({
-      store,
-      filed,
+      trust,
       pin,
       refreshMs: REFRESH_MS,
       prefix: PINS,

@@ -2,8 +2,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Bus } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
-import { createMemoryTrustStore } from "@rockbot/mcp/trust";
 import { createWorkingMemory } from "@rockbot/memory";
+import { createMemoryTrustStore } from "@rockbot/trust";
 import { expect, test } from "vitest";
 import { startTestA2a, type TestA2aOptions } from "../test-a2a.ts";
 

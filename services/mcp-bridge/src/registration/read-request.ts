@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import { type McpRegisterServerRequest, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { RequestedAddress, RequestedServer } from "@rockbot/mcp/trust";
+import type { RequestedAddress, RequestedServer } from "@rockbot/trust";
 import { isHostAllowed } from "./allowed-hosts.ts";
 import { isForbiddenVariable } from "./forbidden-environment.ts";
 

@@ -1,7 +1,7 @@
 import type { Logger } from "@rockbot/bus";
 import { type McpRegisterServerRequest, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cleanEnvironment } from "@rockbot/mcp";
-import { Registrations, type RequestedServer, type TrustStore } from "@rockbot/mcp/trust";
+import { Registrations, type RequestedServer, type TrustStore } from "@rockbot/trust";
 import type { BridgedServerOptions } from "../bridged-server.ts";
 import type { McpBridgeConfig } from "../generated/config.ts";
 import type { ServerPool } from "../servers/server-pool.ts";

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
 import { Header } from "@rockbot/contracts";
-import { createMemoryTrustStore, openFileTrustStore, type TrustStore } from "@rockbot/mcp/trust";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { StoreUnavailableError } from "@rockbot/records";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
+import { createMemoryTrustStore, openFileTrustStore, type TrustStore } from "@rockbot/trust";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, rawCaller, realServers, startTestBridge } from "../test-bridge.ts";
 

@@ -2,22 +2,21 @@ import { metrics, type ObservableResult } from "@opentelemetry/api";
 import type { Logger } from "@rockbot/bus";
 import { announcedMcpName, mayBeAnnouncedMcpName, ToolError, ToolErrorCode, type ToolGuide } from "@rockbot/contracts";
 import { INSTRUCTIONS, type McpTool, type ToolScreen } from "@rockbot/mcp";
+import { StoreUnavailableError } from "@rockbot/records";
 import {
   forgetWaiting,
   type HeldTool,
+  heldError,
   isOthersPin,
   PinBook,
   type PinMode,
   readWaiting,
+  type Trust,
   type TrustStore,
-} from "@rockbot/mcp/trust";
-import { StoreUnavailableError } from "@rockbot/records";
+} from "@rockbot/trust";
 import type { BridgedServerOptions } from "../bridged-server.ts";
 
-export interface ToolTrustOptions {
-  readonly store: TrustStore;
-  /** The operator's file of pins beside a shared store. */
-  readonly filed?: TrustStore | undefined;
+export interface ToolTrustOptions extends Trust {
   /** For servers that do not say. */
   readonly pin: PinMode | "off";
   readonly log: Logger;
@@ -106,7 +105,7 @@ export class ToolTrust implements Disposable {
     const tools = this.#heldOn(server).filter(({ name }) => name !== INSTRUCTIONS);
     return tools.map((held) => ({
       name: announcedMcpName(server, held.name),
-      why: heldError(server, held).message,
+      why: heldToolError(server, held).message,
       reason: held.rejectedBy === undefined ? "not_approved" : "rejected",
     }));
   }
@@ -120,7 +119,7 @@ export class ToolTrust implements Disposable {
     if (this.#unreadable.has(server)) return unreadableError(server);
     const lower = toolName.toLowerCase();
     const held = this.#heldOn(server).find(({ name }) => name.toLowerCase() === lower);
-    return held === undefined ? undefined : heldError(server, held);
+    return held === undefined ? undefined : heldToolError(server, held);
   }
 
   /** The same where only the tool's name is known: its own or the one it would be announced with. */
@@ -130,7 +129,7 @@ export class ToolTrust implements Disposable {
       const held = this.#heldOn(server).find(
         ({ name }) => name.toLowerCase() === lower || announcedMcpName(server, name).toLowerCase() === lower,
       );
-      if (held !== undefined) return heldError(server, held);
+      if (held !== undefined) return heldToolError(server, held);
       if (this.#unreadable.has(server) && mayBeAnnouncedMcpName(toolName, server)) return unreadableError(server);
     }
     return undefined;
@@ -183,17 +182,10 @@ function unreadableError(server: string): ToolError {
   );
 }
 
-function heldError(server: string, { name, reason, rejectedBy }: HeldTool): ToolError {
-  const shown = name.slice(0, 80);
-  if (rejectedBy !== undefined)
-    return new ToolError(
-      ToolErrorCode.Denied,
-      `"${shown}" of the MCP server "${server}" is not called: an operator has refused what the server says of it. Nothing was run. Do without it.`,
-      { details: { mayHaveRun: false, reason: "rejected" } },
-    );
-  return new ToolError(
-    ToolErrorCode.Denied,
-    `"${shown}" of the MCP server "${server}" is not called: ${WHY[reason]}. Nothing was run. An operator has to approve it first. Tell your user, or do without it.`,
-    { details: { mayHaveRun: false, reason: "not_approved" } },
-  );
-}
+const heldToolError = (server: string, held: HeldTool): ToolError =>
+  heldError(held, {
+    what: `"${held.name.slice(0, 80)}" of the MCP server "${server}"`,
+    why: WHY[held.reason],
+    refused: "what the server says of it",
+    undone: "Nothing was run.",
+  });

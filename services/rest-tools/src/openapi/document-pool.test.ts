@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { createPublicFetch } from "@rockbot/edge/outbound";
-import { createMemoryTrustStore } from "@rockbot/mcp/trust";
 import { startRecordingServer } from "@rockbot/testing";
+import { createMemoryTrustStore } from "@rockbot/trust";
 import { expect, test } from "vitest";
 import { DocumentPool } from "./document-pool.ts";
 
@@ -28,8 +28,7 @@ test("a document is read again from time to time: what is new or has changed wai
   await using store = createMemoryTrustStore();
   const options = {
     fetch,
-    store,
-    filed: undefined,
+    trust: { store },
     pin: "first-sight",
     refreshMs: 50,
     onChange: () => {},

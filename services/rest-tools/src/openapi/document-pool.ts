@@ -1,7 +1,7 @@
 import type { Logger } from "@rockbot/bus";
-import { definedBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { definedBy, type ToolError } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
-import { type HeldTool, type PinMode, PinnedSources, REST_PINS, type TrustStore, whyHeld } from "@rockbot/mcp/trust";
+import { type HeldTool, heldError, type PinMode, PinnedSources, REST_PINS, type Trust, whyHeld } from "@rockbot/trust";
 import type { RestOperation } from "../rest-operation.ts";
 import type { DocumentImport } from "./document-import.ts";
 import { fetchDocument } from "./fetch-document.ts";
@@ -10,9 +10,7 @@ import { readOpenApiDocument } from "./open-api-document.ts";
 
 export interface DocumentPoolOptions {
   readonly fetch: PublicFetch;
-  readonly store: TrustStore;
-  /** The operator's file of pins beside a shared store. */
-  readonly filed: TrustStore | undefined;
+  readonly trust: Trust;
   readonly pin: PinMode;
   readonly refreshMs: number;
   readonly onChange: () => void;
@@ -90,7 +88,7 @@ export class DocumentPool implements AsyncDisposable {
         const toolName = byName.get(each.name);
         return toolName === undefined
           ? []
-          : [{ toolName, error: heldError(from.name, each), isRejected: each.rejectedBy !== undefined }];
+          : [{ toolName, error: heldOperation(from.name, each), isRejected: each.rejectedBy !== undefined }];
       });
     });
   }
@@ -100,19 +98,10 @@ export class DocumentPool implements AsyncDisposable {
   }
 }
 
-function heldError(document: string, held: HeldTool): ToolError {
-  const { name, rejectedBy } = held;
-  return rejectedBy === undefined
-    ? new ToolError(
-        ToolErrorCode.Denied,
-        `"${name}" of the OpenAPI document "${document}" is not called: ${whyHeld(held)}. Nothing was sent. An operator has to approve it first. Tell your user, or do without it.`,
-        { details: { mayHaveRun: false, reason: "not_approved" } },
-      )
-    : new ToolError(
-        ToolErrorCode.Denied,
-        `"${name}" of the OpenAPI document "${document}" is not called: an operator has refused it. Nothing was sent. Do without it.`,
-        {
-          details: { mayHaveRun: false, reason: "rejected" },
-        },
-      );
-}
+const heldOperation = (document: string, held: HeldTool): ToolError =>
+  heldError(held, {
+    what: `"${held.name}" of the OpenAPI document "${document}"`,
+    why: whyHeld(held),
+    refused: "it",
+    undone: "Nothing was sent.",
+  });

@@ -1,6 +1,6 @@
-import { createMemoryTrustStore, type TrustStore } from "@rockbot/mcp/trust";
 import { StoreUnavailableError } from "@rockbot/records";
 import { startAuthorizationServer, startRecordingServer } from "@rockbot/testing";
+import { createMemoryTrustStore, type TrustStore } from "@rockbot/trust";
 import { expect, test, vi } from "vitest";
 import { startTestRestTools } from "../test-rest-tools.ts";
 import { importOperations } from "./import-operations.ts";

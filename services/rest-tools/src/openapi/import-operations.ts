@@ -1,8 +1,8 @@
 import { setImmediate as breathe } from "node:timers/promises";
 import { isRecord } from "@rockbot/base";
 import { cleanText, isTooDeep } from "@rockbot/mcp/schema";
-import type { SeenTool } from "@rockbot/mcp/trust";
 import { findGlob } from "@rockbot/policy";
+import type { SeenTool } from "@rockbot/trust";
 import type { SaidGrant } from "../credentials/client-tokens.ts";
 import { type Credential, type CredentialPlace, type CredentialUse, grantOf } from "../credentials/credential.ts";
 import { type BodyType, encodeBody, type FormEncoding } from "../request/encode-body.ts";

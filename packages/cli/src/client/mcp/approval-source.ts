@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
+import { StoreUnavailableError } from "@rockbot/records";
 import {
   type Approval,
   type ApprovalOutcome,
@@ -17,8 +18,7 @@ import {
   type TrustStore,
   type Waiting,
   type WithdrawalOutcome,
-} from "@rockbot/mcp/trust";
-import { StoreUnavailableError } from "@rockbot/records";
+} from "@rockbot/trust";
 import { Agent, request } from "undici";
 import { CommandError } from "../../command-error.ts";
 import {
@@ -74,7 +74,7 @@ export async function openApprovalSource({
   );
   if (named.length > 1) throw new UsageError([`${named.join(" and ")}: give one of them`]);
   if (redis !== undefined) {
-    const { connectRedisTrustStore } = await import("@rockbot/mcp/trust/redis");
+    const { connectRedisTrustStore } = await import("@rockbot/trust/redis");
     const store = await connectRedisTrustStore(redis).catch((error: unknown) => {
       if (error instanceof RangeError) throw new UsageError([`--redis: ${error.message}`]);
       throw toCommandError(error);

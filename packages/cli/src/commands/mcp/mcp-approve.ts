@@ -1,5 +1,5 @@
 import { printable } from "@rockbot/contracts";
-import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/mcp/trust";
+import type { Rejected, RejectedServer, RejectedTool, Waiting, WaitingServer, WaitingTool } from "@rockbot/trust";
 import { openApprovalSource } from "../../client/mcp/approval-source.ts";
 import { CommandError } from "../../command-error.ts";
 import { ExitCode } from "../../exit-code.ts";

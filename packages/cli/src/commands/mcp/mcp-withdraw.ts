@@ -1,5 +1,5 @@
 import { printable } from "@rockbot/contracts";
-import type { WaitingTool, WithdrawalOutcome } from "@rockbot/mcp/trust";
+import type { WaitingTool, WithdrawalOutcome } from "@rockbot/trust";
 import { type ApprovalSource, openApprovalSource } from "../../client/mcp/approval-source.ts";
 import { CommandError } from "../../command-error.ts";
 import { ExitCode } from "../../exit-code.ts";

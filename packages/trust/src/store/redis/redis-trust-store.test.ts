@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { StoreUnavailableError } from "@rockbot/records";
 import { sharedRedisUrl, startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { testTrustStore } from "../conformance.ts";
+import { testTrustStore } from "../test-trust-store.ts";
 import { connectRedisTrustStore } from "./redis-trust-store.ts";
 
 const url = await sharedRedisUrl();

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createMemoryTrustStore } from "../memory-trust-store.ts";
+import { createMemoryTrustStore } from "../store/memory-trust-store.ts";
 import { PinnedSources } from "./pinned-sources.ts";
 
 test("a text that cannot be read at first is read again soon, long before it would be refreshed; its fault is told once", async () => {
@@ -7,8 +7,7 @@ test("a text that cannot be read at first is read again soon, long before it wou
   const told: string[] = [];
   let tries = 0;
   await using sources = new PinnedSources<{ readonly name: string }, string>({
-    store,
-    filed: undefined,
+    trust: { store },
     pin: "first-sight",
     refreshMs: 3_600_000,
     retryMs: 5,

@@ -1,8 +1,8 @@
 import { StoreUnavailableError } from "@rockbot/records";
 
 /**
- * The memory of MCP servers from one start to the next: records with names, each a JSON value. Several processes may
- * share one. A writer says which version it has read, so that it undoes nothing that it has not seen.
+ * The memory of what is approved, from one start to the next: records with names, each a JSON value. Several processes
+ * may share one. A writer says which version it has read, so that it undoes nothing that it has not seen.
  *
  * Every operation rejects with StoreUnavailableError if it failed, or may have failed.
  */

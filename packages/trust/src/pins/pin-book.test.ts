@@ -1,9 +1,9 @@
 import { StoreUnavailableError } from "@rockbot/records";
 import { expect, test } from "vitest";
-import { approve, readWaiting } from "../approvals.ts";
-import { createMemoryTrustStore } from "../memory-trust-store.ts";
-import type { TrustStore } from "../trust-store.ts";
-import { forgetWaiting, readRejected, reject } from "../withdrawals.ts";
+import { approve, readWaiting } from "../operators/approvals.ts";
+import { forgetWaiting, readRejected, reject } from "../operators/withdrawals.ts";
+import { createMemoryTrustStore } from "../store/memory-trust-store.ts";
+import type { TrustStore } from "../store/trust-store.ts";
 import { PinBook } from "./pin-book.ts";
 
 const tool = (name: string, changes: object = {}) => ({

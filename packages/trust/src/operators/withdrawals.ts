@@ -1,9 +1,9 @@
+import { pinRecordName } from "../pins/pin.ts";
+import { readPinRecord } from "../pins/read-pin-record.ts";
+import { isRejected, Registrations } from "../servers/registrations.ts";
+import { describeRequest } from "../servers/requested-server.ts";
+import { type TrustStore, unchanged, updateRecord } from "../store/trust-store.ts";
 import { decideHeld, nameOf, type RejectedTool, readHeld, type ShownTool } from "./approvals.ts";
-import { pinRecordName } from "./pins/pin.ts";
-import { readPinRecord } from "./pins/read-pin-record.ts";
-import { isRejected, Registrations } from "./registrations.ts";
-import { describeRequest } from "./requested-server.ts";
-import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 /** A server that an agent has registered, for an operator. */
 export interface StandingServer {

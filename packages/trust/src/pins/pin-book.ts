@@ -1,18 +1,10 @@
 import { canonicalJson } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
-import { type TrustStore, unchanged, updateRecord } from "../trust-store.ts";
+import type { Trust } from "../store/open-trust.ts";
+import { unchanged, updateRecord } from "../store/trust-store.ts";
 import { type HeldTool, type Pin, type PinRecord, pinRecordName, type SeenTool } from "./pin.ts";
 import { readPinRecord } from "./read-pin-record.ts";
 import { type PinMode, screenTools } from "./screen-tools.ts";
-
-/** Where pins are kept, and the clock. */
-export interface PinBookOptions {
-  readonly store: TrustStore;
-  /** Holds pins that count as well, and is only read: the operator's file beside a Redis. */
-  readonly filed?: Pick<TrustStore, "read"> | undefined;
-  /** @default the process's clock */
-  readonly now?: (() => Date) | undefined;
-}
 
 /** The tools that may be offered, and those that wait for an approval. */
 export interface Screened<Tool> {
@@ -29,16 +21,12 @@ export interface Screened<Tool> {
  * written. If the store has lost a pin, it writes the pin again.
  */
 export class PinBook {
-  readonly #store: TrustStore;
-  readonly #filed: Pick<TrustStore, "read"> | undefined;
-  readonly #now: () => Date;
+  readonly #trust: Trust;
   /** By name of the record. Bounded by the servers there are. */
   readonly #known = new Map<string, PinRecord>();
 
-  constructor({ store, filed, now = () => new Date() }: PinBookOptions) {
-    this.#store = store;
-    this.#filed = filed;
-    this.#now = now;
+  constructor(trust: Trust) {
+    this.#trust = trust;
   }
 
   /**
@@ -49,7 +37,7 @@ export class PinBook {
   async screen<Tool extends SeenTool>(server: string, tools: readonly Tool[], mode: PinMode): Promise<Screened<Tool>> {
     const name = pinRecordName(server);
     const known = this.#known.get(name);
-    const now = this.#now().toISOString();
+    const now = new Date().toISOString();
     const filed = await this.#filedPins(name);
     let offered: readonly Tool[] = [];
     let approved: ReadonlySet<string> = new Set();
@@ -60,7 +48,7 @@ export class PinBook {
     };
     let record: PinRecord | undefined;
     try {
-      await updateRecord(this.#store, name, (value) => {
+      await updateRecord(this.#trust.store, name, (value) => {
         record = screen(value);
         return record === undefined || canonicalJson(record) === canonicalJson(value ?? null) ? unchanged : record;
       });
@@ -80,7 +68,7 @@ export class PinBook {
   /** Takes in what others have pinned and held of a server. @throws {StoreUnavailableError} */
   async look(server: string): Promise<void> {
     const name = pinRecordName(server);
-    const record = readPinRecord(name, (await this.#store.read(name)).value);
+    const record = readPinRecord(name, (await this.#trust.store.read(name)).value);
     if (record !== undefined) this.#known.set(name, record);
   }
 
@@ -95,7 +83,7 @@ export class PinBook {
   }
 
   async #filedPins(name: string): Promise<readonly Pin[]> {
-    if (this.#filed === undefined) return [];
-    return readPinRecord(name, (await this.#filed.read(name)).value)?.pins ?? [];
+    const { filed } = this.#trust;
+    return filed === undefined ? [] : (readPinRecord(name, (await filed.read(name)).value)?.pins ?? []);
   }
 }

@@ -1,4 +1,4 @@
-import { testTrustStore } from "./conformance.ts";
 import { createMemoryTrustStore } from "./memory-trust-store.ts";
+import { testTrustStore } from "./test-trust-store.ts";
 
 testTrustStore("MemoryTrustStore", async () => createMemoryTrustStore());

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { createSemaphore, startLoop } from "@rockbot/base";
 import { StoreUnavailableError } from "@rockbot/records";
-import { followStore } from "../follow-store.ts";
-import type { TrustStore } from "../trust-store.ts";
+import { followStore } from "../store/follow-store.ts";
+import type { Trust } from "../store/open-trust.ts";
 import type { HeldTool, SeenTool } from "./pin.ts";
 import { PinBook } from "./pin-book.ts";
 import type { PinMode } from "./screen-tools.ts";
@@ -34,9 +34,7 @@ export interface PinnedSource<From, Content> {
 }
 
 export interface PinnedSourcesOptions<From, Content> {
-  readonly store: TrustStore;
-  /** The operator's file of pins beside a shared store. */
-  readonly filed: TrustStore | undefined;
+  readonly trust: Trust;
   readonly pin: PinMode;
   readonly refreshMs: number;
   /** How soon one that could not be read is read again; each time twice as late, up to a minute. @default 5_000 */
@@ -96,14 +94,14 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
 
   constructor(options: PinnedSourcesOptions<From, Content>) {
     this.#options = options;
-    this.#book = new PinBook({ store: options.store, filed: options.filed });
+    this.#book = new PinBook(options.trust);
     this.#refreshing = startLoop(options.refreshMs, () => this.#each((entry) => this.#read(entry)));
     this.#retrying = startLoop(options.retryMs ?? RETRY_MS, () =>
       this.#each(async (entry) => {
         if (performance.now() >= entry.retryAt) await this.#read(entry);
       }),
     );
-    this.#following = followStore(options.store, {
+    this.#following = followStore(options.trust.store, {
       // What was decided of others does not wait for a text that is slow to come.
       onChange: async () => void this.#each((entry) => this.#screenAgain(entry)),
       isBehind: () => [...this.#entries.values()].some(({ isBlind }) => isBlind),

@@ -1,7 +1,7 @@
 import { StoreUnavailableError } from "@rockbot/records";
-import { pinRecordName } from "./pins/pin.ts";
+import { pinRecordName } from "../pins/pin.ts";
+import { MAX_RECORD_LENGTH, type TrustStore, unchanged, updateRecord } from "../store/trust-store.ts";
 import { digestOf, type RequestedServer } from "./requested-server.ts";
-import { MAX_RECORD_LENGTH, type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
 
 /**
  * A request that waits for an operator, or that an operator has decided. After an approval the agent that asked may

@@ -1,6 +1,6 @@
 import type { Logger } from "@rockbot/bus";
+import type { TrustStore } from "../store/trust-store.ts";
 import { type Approval, type ApprovalOutcome, approve, readWaiting, type Waiting } from "./approvals.ts";
-import type { TrustStore } from "./trust-store.ts";
 import { type Rejected, type Rejection, readRejected, reject, type WithdrawalOutcome } from "./withdrawals.ts";
 
 /**

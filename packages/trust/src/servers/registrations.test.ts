@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { approve, readWaiting } from "./approvals.ts";
-import { createMemoryTrustStore } from "./memory-trust-store.ts";
+import { approve, readWaiting } from "../operators/approvals.ts";
+import { readRegistered, readRejected, reject, removeServers } from "../operators/withdrawals.ts";
+import { createMemoryTrustStore } from "../store/memory-trust-store.ts";
 import { ASKED_KEPT_MS, MAX_ASKED_PER_AGENT, Registrations } from "./registrations.ts";
 import type { RequestedServer } from "./requested-server.ts";
-import { readRegistered, readRejected, reject, removeServers } from "./withdrawals.ts";
 
 const program = (name: string, ...args: readonly string[]): RequestedServer => ({
   name,

@@ -1,9 +1,16 @@
-import { describeChange } from "./pins/describe-change.ts";
-import { FIRST_SIGHT, type HeldReason, type HeldTool, PIN_RECORDS, type PinRecord, pinRecordName } from "./pins/pin.ts";
-import { readPinRecord } from "./pins/read-pin-record.ts";
-import { Registrations } from "./registrations.ts";
-import { describeRequest } from "./requested-server.ts";
-import { type TrustStore, unchanged, updateRecord } from "./trust-store.ts";
+import { describeChange } from "../pins/describe-change.ts";
+import {
+  FIRST_SIGHT,
+  type HeldReason,
+  type HeldTool,
+  PIN_RECORDS,
+  type PinRecord,
+  pinRecordName,
+} from "../pins/pin.ts";
+import { readPinRecord } from "../pins/read-pin-record.ts";
+import { Registrations } from "../servers/registrations.ts";
+import { describeRequest } from "../servers/requested-server.ts";
+import { type TrustStore, unchanged, updateRecord } from "../store/trust-store.ts";
 
 /** A definition that an operator can approve, with what there is to know about it. Its texts are a stranger's. */
 export interface WaitingTool {

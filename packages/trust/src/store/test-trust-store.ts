@@ -1,10 +1,10 @@
 import { StoreUnavailableError } from "@rockbot/records";
 import { describe, expect, test } from "vitest";
-import { approve, readWaiting } from "./approvals.ts";
-import { Registrations } from "./registrations.ts";
-import type { RequestedServer } from "./requested-server.ts";
+import { approve, readWaiting } from "../operators/approvals.ts";
+import { readRejected, reject } from "../operators/withdrawals.ts";
+import { Registrations } from "../servers/registrations.ts";
+import type { RequestedServer } from "../servers/requested-server.ts";
 import { type TrustStore, updateRecord } from "./trust-store.ts";
-import { readRejected, reject } from "./withdrawals.ts";
 
 /** The promises of every trust store, as tests. `create` makes an empty one each time. */
 export function testTrustStore(name: string, create: () => Promise<TrustStore>): void {

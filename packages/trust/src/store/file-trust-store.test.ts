@@ -2,8 +2,8 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "n
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { testTrustStore } from "./conformance.ts";
 import { openFileTrustStore } from "./file-trust-store.ts";
+import { testTrustStore } from "./test-trust-store.ts";
 
 function temporaryFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "rockbot-trust-"));
