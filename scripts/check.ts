@@ -1,6 +1,6 @@
 /**
  * Checks the repository itself, all steps at once, and reports every fault: format and lint, types, generated files,
- * layers and cycles, dead code, long functions, emitters that nobody hears, manifests and lockfile, paths of one
+ * layers and cycles, dead code, long functions, options of many fields, emitters that nobody hears, manifests and lockfile, paths of one
  * machine, links and English of documents, doc comments of exported names. Exit 0 if all is well, 1 if anything is not.
  */
 import { dirname } from "node:path";
@@ -9,6 +9,7 @@ import { checkEmitters } from "./check/check-emitters.ts";
 import { checkFunctions } from "./check/check-functions.ts";
 import { checkLayers } from "./check/check-layers.ts";
 import { checkManifests } from "./check/check-manifests.ts";
+import { checkOptions } from "./check/check-options.ts";
 import { checkPaths } from "./check/check-paths.ts";
 import { checkServices } from "./check/check-services.ts";
 import { checkEnglish } from "./check/docs/check-english.ts";
@@ -45,6 +46,11 @@ const steps: readonly Step[] = [
     name: "long functions",
     run: () => checkFunctions(root),
     remedy: "cut it into parts with names, or say above it: // Long because: ...",
+  },
+  {
+    name: "options",
+    run: () => checkOptions(root),
+    remedy: "give what belongs together a name of its own, or say above them: Many because: ...",
   },
   {
     name: "emitters",

@@ -1,4 +1,5 @@
 import { childrenOf, isNode, type Node, parseSource } from "../generate/source/syntax.ts";
+import { lineAt, lineStarts, reasonsByLine, type Span } from "./reasons.ts";
 
 export interface FoundFunction {
   /** What it is called, or what it is an argument of. */
@@ -10,8 +11,6 @@ export interface FoundFunction {
   /** What the comment directly above, or above the call that it is an argument of, says it is long because of. */
   readonly reason: string | undefined;
 }
-
-type Span = Pick<Node, "start" | "end">;
 
 const FUNCTIONS = new Set(["FunctionDeclaration", "FunctionExpression", "ArrowFunctionExpression"]);
 /** The callbacks of these hold tests, side by side. */
@@ -35,7 +34,7 @@ export function findFunctions(file: string, text: string): FoundFunction[] {
   });
   const code = blanked(text, comments);
   const starts = lineStarts(text);
-  const reasons = reasonsByLine(comments, starts);
+  const reasons = reasonsByLine(comments, starts, REASON);
   return found.map(({ name, node, call }) => {
     const line = lineAt(starts, node.start);
     const suitesInside = suites.filter(({ start, end }) => start > node.start && end < node.end);
@@ -80,34 +79,4 @@ function blanked(text: string, spans: readonly Span[]): string {
   for (const { start, end } of spans)
     result = result.slice(0, start) + result.slice(start, end).replace(/\S/g, " ") + result.slice(end);
   return result;
-}
-
-/** By the line below a run of comments: the reason that one of them gives. */
-function reasonsByLine(
-  comments: readonly (Span & { readonly value: string })[],
-  starts: readonly number[],
-): Map<number, string> {
-  const reasons = new Map<number, string>();
-  for (const { start, end, value } of comments) {
-    const given = REASON.exec(value)?.[1] ?? reasons.get(lineAt(starts, start));
-    if (given !== undefined) reasons.set(lineAt(starts, end) + 1, given.trim());
-  }
-  return reasons;
-}
-
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) starts.push(at + 1);
-  return starts;
-}
-
-/** Counted from 1. */
-function lineAt(starts: readonly number[], offset: number): number {
-  let [low, high] = [0, starts.length];
-  while (low + 1 < high) {
-    const middle = (low + high) >> 1;
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle;
-  }
-  return low + 1;
 }

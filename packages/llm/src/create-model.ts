@@ -18,6 +18,7 @@ import { toPrompt } from "./request/to-prompt.ts";
 import { toProviderSchema } from "./request/to-provider-schema.ts";
 
 /** Where a model is, and how patiently it is asked. */
+// Many because: a server of a model differs in each of them, and all but two have a default.
 export interface CreateModelOptions {
   /** Of the API, such as `https://api.openai.com/v1`; without a path, `/v1` is added. */
   readonly url: string;

@@ -29,6 +29,7 @@ import { isSessionEvents, SESSION_EVENTS_PATH, sessionEvents } from "./sessions/
 import type { SessionHub } from "./sessions/session-hub.ts";
 
 /** Whom a gateway lets in, and the bounds of requests. */
+// Many because: it is the one way in for all clients, each door is one of them, and all have a default.
 export interface GatewayAppOptions {
   /**
    * The token of now. When given, every request but health probes must carry it as `Authorization: Bearer …`, unless

@@ -1,6 +1,7 @@
 import type { SettledCall } from "./settle-calls.ts";
 
 /** What agent-service.ts does. */
+// Many because: each is one thing that a test of faults does otherwise.
 export interface AgentOptions {
   readonly busUrl: string;
   readonly agent: string;

@@ -15,6 +15,7 @@ import { type AgentLimits, limitsOf } from "./agent-limits.ts";
 import { RunningAgent } from "./running-agent.ts";
 
 /** The parts and bounds of an agent. */
+// Many because: an agent is put together here alone, and all but two have a default.
 export interface AgentOptions {
   readonly bus: Bus;
   readonly model: Model;

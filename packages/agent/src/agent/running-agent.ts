@@ -43,6 +43,7 @@ import type { EventPage, HistoryTurn, SessionListing } from "../words/session.ts
 import type { TurnPlace, TurnRequest, TurnResult } from "../words/turn.ts";
 import type { AgentLimits } from "./agent-limits.ts";
 
+// Many because: it is what createAgent has put together, with no default left open.
 export interface RunningAgentOptions {
   readonly name: string;
   readonly bus: Bus;

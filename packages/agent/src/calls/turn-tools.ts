@@ -38,6 +38,7 @@ export interface TurnCall extends NamedCall {
   readonly callId: string;
 }
 
+// Many because: each is a further source of a turn's tools, or a bound of them, and most have a default.
 export interface TurnToolsOptions {
   readonly caller: Pick<ToolCaller, "toolsOf" | "call" | "agent">;
   /** On whose behalf. */

@@ -5,6 +5,7 @@ import type { KeptRecord, RecordStore } from "./record-store.ts";
 import { tooLarge } from "./too-large.ts";
 import { withStore } from "./with-store.ts";
 
+// Many because: skills and wisps share the saving, and tell it all in which they differ.
 export interface SaveNamedOptions<T extends KeptRecord> {
   readonly kind: "skill" | "wisp";
   readonly store: Pick<RecordStore<T>, "get" | "visibleTo" | "create" | "update">;

@@ -31,6 +31,7 @@ import { clientCallId, type KeptSteps, type OwnStep } from "./own-steps.ts";
 import { showUntil } from "./show-until.ts";
 import type { Role, TurnRoles } from "./turn-roles.ts";
 
+// Many because: a run holds on to all that its turn has, each a thing of its own.
 export interface TurnRunOptions {
   readonly request: TurnRequest;
   readonly held: HeldTurn;

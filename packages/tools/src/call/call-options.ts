@@ -1,6 +1,7 @@
 import type { ProgressUpdate, ToolContext } from "../define/tool-executor.ts";
 
 /** Settings of one call. */
+// Many because: callers know them by these names, and all have a default.
 export interface CallOptions {
   /**
    * Identifies the call: the same id is the same call. While it is out, the same request of the same caller gets its

@@ -28,6 +28,7 @@ import type { RunningCalls } from "./running-calls.ts";
 import type { ServedTool, ServedTools } from "./served-tools.ts";
 import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
+// Many because: a request meets each of them on its way, and each is a thing of its own.
 export interface RequestHandlerOptions {
   readonly bus: Bus;
   readonly service: string;

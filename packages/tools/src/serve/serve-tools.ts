@@ -36,6 +36,7 @@ import { takeCancels } from "./take-cancels.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The name of a service, its bounds, and what it uses of the process around it. */
+// Many because: services know them by these names, and all but one have a default.
 export interface ServeToolsOptions {
   /** The service's name: its subscription, and its word in `tool.announce.{service}`. */
   readonly service: string;

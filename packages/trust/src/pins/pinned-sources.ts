@@ -33,6 +33,7 @@ export interface PinnedSource<From, Content> {
   readonly readAt: number | undefined;
 }
 
+// Many because: servers and documents share the pinning, and tell it all in which they differ.
 export interface PinnedSourcesOptions<From, Content> {
   readonly trust: Trust;
   readonly pin: PinMode;

@@ -34,6 +34,7 @@ export interface PackageStore {
 }
 
 /** Where packages come from, and the bounds of what is installed. */
+// Many because: each is a bound of its own of what is installed, with a default.
 export interface PackageStoreOptions extends PackageSourceOptions, PackageRules {
   /**
    * Makes sandboxes in which `installer.py` runs, with the Python that scripts have: as little network as theirs. Not
