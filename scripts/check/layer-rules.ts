@@ -74,8 +74,9 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
 
 /** The list of services, and what runs one of it: above them all, below the CLI. */
 const LIST = "^services/[^/]+\\.ts$";
+/** A store stands beside its interface, in a folder named after where it keeps. */
 const ADAPTERS =
-  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/(redis|postgres|shared)|records/src/[a-z]+/redis|mcp/src/serve/redis|trust/src/store/redis|memory/src/redis|agent/src/store/redis|search/src/summaries/redis)|services/scheduler/src/store/redis|services/gateway/src/a2a/store/redis|services/knowledge-tools/src/store/postgres|services/agent/src/records/postgres)/";
+  "^(packages/(bus-rabbitmq|process/src/(telemetry|service/run)|records/src/shared)|(packages|services)/.+/(redis|postgres))/";
 /** They may import each other, and what they test, whichever folder it is in. */
 export const TESTS = "\\.test\\.ts$|/test-[^/]+\\.ts$";
 

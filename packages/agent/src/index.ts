@@ -64,7 +64,7 @@ export type { SkillReader } from "./skills/skill-reader.ts";
 
 // Where they are kept.
 
-export { createMemoryTurnStore, type MemoryTurnStoreOptions } from "./store/memory-turn-store.ts";
+export { createMemoryTurnStore, type MemoryTurnStoreOptions } from "./store/memory/memory-turn-store.ts";
 export type { KeptSession, SessionShelf } from "./store/session-shelf.ts";
 export type {
   StoredAnswer,

@@ -1,6 +1,6 @@
 // Working memory: texts that sessions keep for a while.
 
-export { createWorkingMemory } from "./create-working-memory.ts";
+export { createWorkingMemory } from "./memory/create-working-memory.ts";
 export { MemoryChangedError } from "./memory-changed-error.ts";
 export { MemoryFullError } from "./memory-full-error.ts";
 export type { MemoryLimits } from "./memory-limits.ts";

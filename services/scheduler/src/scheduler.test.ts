@@ -9,7 +9,7 @@ import type { SchedulerConfig } from "./generated/config.ts";
 import { startScheduler } from "./scheduler.ts";
 import { check, configSchema } from "./settings.ts";
 import { testTask } from "./store/conformance.ts";
-import { openFileScheduleStore } from "./store/file-schedule-store.ts";
+import { openFileScheduleStore } from "./store/file/file-schedule-store.ts";
 import { MAX_TASK_BYTES } from "./store/schedule-store.ts";
 import { serveTestAgent, type TestAgent } from "./test-agent.ts";
 

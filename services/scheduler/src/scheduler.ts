@@ -7,7 +7,7 @@ import { askAgent } from "./fire/ask-agent.ts";
 import { FireLoop } from "./fire/fire-loop.ts";
 import type { SchedulerConfig } from "./generated/config.ts";
 import { schedulingGuide } from "./scheduling-guide.ts";
-import { openFileScheduleStore } from "./store/file-schedule-store.ts";
+import { openFileScheduleStore } from "./store/file/file-schedule-store.ts";
 import type { ScheduleStore } from "./store/schedule-store.ts";
 import { systemTimeZone } from "./time/zoned-time.ts";
 import { cancelScheduledTask } from "./tools/cancel-scheduled-task.ts";

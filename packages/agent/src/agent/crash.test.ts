@@ -4,7 +4,7 @@ import type { ModelRequest } from "@rockbot/llm";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { createToolCaller, serveTools, type ToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import { createMemoryTurnStore } from "../store/memory/memory-turn-store.ts";
 import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
 import { called, modelError, said, scriptedModel } from "../test-model.ts";
 import { Mortal } from "../test-mortal.ts";

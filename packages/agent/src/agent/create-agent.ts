@@ -7,7 +7,7 @@ import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import type { Spending } from "../budget/spending.ts";
 import type { AgentParts, AgentPlugin } from "../plugins/agent-plugin.ts";
 import { workingMemory } from "../plugins/working-memory.ts";
-import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import { createMemoryTurnStore } from "../store/memory/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
 import type { Agent } from "../words/agent.ts";
 import type { DefinitionReader } from "../words/agent-definition.ts";

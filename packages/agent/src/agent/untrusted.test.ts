@@ -3,7 +3,7 @@ import { createWorkingMemory } from "@rockbot/memory";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { serveTools, type ToolResult } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import { createMemoryTurnStore } from "../store/memory/memory-turn-store.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 import { createAgent } from "./create-agent.ts";

@@ -4,7 +4,7 @@ import { innerCallId, serveTools, type ToolContext } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
 import type { AgentPlugin } from "../plugins/agent-plugin.ts";
-import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import { createMemoryTurnStore } from "../store/memory/memory-turn-store.ts";
 import { called, said, scriptedModel } from "../test-model.ts";
 import { testRequest, testTool } from "../test-turn.ts";
 

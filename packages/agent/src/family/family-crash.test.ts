@@ -4,7 +4,7 @@ import { sharedRedisUrl } from "@rockbot/testing";
 import { createToolCaller, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { createAgent } from "../agent/create-agent.ts";
-import { createMemoryTurnStore } from "../store/memory-turn-store.ts";
+import { createMemoryTurnStore } from "../store/memory/memory-turn-store.ts";
 import { connectRedisTurnStore } from "../store/redis/redis-turn-store.ts";
 import { definitionsOf, modelOfAgents, testDefinition } from "../test-definitions.ts";
 import { called } from "../test-model.ts";

@@ -3,7 +3,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import { expect, test } from "vitest";
 import { said } from "../test-model.ts";
 import { HeldTurn, holdTurn } from "./held-turn.ts";
-import { createMemoryTurnStore } from "./memory-turn-store.ts";
+import { createMemoryTurnStore } from "./memory/memory-turn-store.ts";
 import type { StoredAnswer, TurnClaim, TurnStore } from "./turn-store.ts";
 
 const session = { caller: "a", sessionId: "s" };

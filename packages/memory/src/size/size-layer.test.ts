@@ -3,7 +3,7 @@ import { type ToolInvokeResponse, textResponse, tools } from "@rockbot/contracts
 import { StoreUnavailableError } from "@rockbot/records";
 import type { ToolContext } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createWorkingMemory } from "../create-working-memory.ts";
+import { createWorkingMemory } from "../memory/create-working-memory.ts";
 import type { OwnedMemory } from "../working-memory.ts";
 import { sizeBounds } from "./size-bounds.ts";
 import { type SizeLayerOptions, sizeLayer } from "./size-layer.ts";

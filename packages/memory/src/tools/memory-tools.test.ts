@@ -2,7 +2,7 @@ import { silentLogger } from "@rockbot/bus";
 import { StoreUnavailableError } from "@rockbot/records";
 import { type Tool, type ToolContext, withLocalLayers } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createWorkingMemory } from "../create-working-memory.ts";
+import { createWorkingMemory } from "../memory/create-working-memory.ts";
 import type { OwnedMemory } from "../working-memory.ts";
 import { memoryTools } from "./memory-tools.ts";
 

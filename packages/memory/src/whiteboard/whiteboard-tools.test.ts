@@ -1,7 +1,7 @@
 import { silentLogger } from "@rockbot/bus";
 import { type Tool, type ToolContext, withLocalLayers } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createWorkingMemory } from "../create-working-memory.ts";
+import { createWorkingMemory } from "../memory/create-working-memory.ts";
 import type { OwnedMemory } from "../working-memory.ts";
 import { whiteboardTools } from "./whiteboard-tools.ts";
 

@@ -6,4 +6,4 @@ export {
   MAX_BLOB_TTL_MS,
   type PutBlobOptions,
 } from "./blob-store.ts";
-export { createMemoryBlobStore } from "./create-memory-blob-store.ts";
+export { createMemoryBlobStore } from "./memory/memory-blob-store.ts";

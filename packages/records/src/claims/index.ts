@@ -15,4 +15,4 @@ export {
 
 // Claims in one process. Claims that processes share come from ./redis, so that only their users load the client.
 
-export { createMemoryClaimStore, type MemoryClaimStoreOptions } from "./memory-claim-store.ts";
+export { createMemoryClaimStore, type MemoryClaimStoreOptions } from "./memory/memory-claim-store.ts";

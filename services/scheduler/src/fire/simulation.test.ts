@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
 import { sharedRedisUrl } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { createTestMemoryStore } from "../store/memory/test-memory-store.ts";
 import { connectRedisScheduleStore } from "../store/redis/index.ts";
 import { ScheduleBook } from "../store/schedule-book.ts";
-import { createTestMemoryStore } from "../store/test-memory-store.ts";
 import { type FireFate, type Simulation, simulate } from "./test-simulation.ts";
 
 const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? 20_261_125);

@@ -1,6 +1,6 @@
 import { silentLogger } from "@rockbot/bus";
 import { expect, test } from "vitest";
-import { connectRedisSharedSessions } from "../redis/index.ts";
+import { connectRedisSharedSessions } from "./redis/index.ts";
 import { SessionSharing } from "./session-sharing.ts";
 import { Sessions } from "./sessions.ts";
 

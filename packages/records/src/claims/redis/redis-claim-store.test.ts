@@ -11,7 +11,7 @@ import {
   UNSEEN_CANCEL_KEPT_MS,
 } from "../claim-store.ts";
 import { testClaimStore } from "../conformance.ts";
-import { createMemoryClaimStore } from "../memory-claim-store.ts";
+import { createMemoryClaimStore } from "../memory/memory-claim-store.ts";
 import { connectRedisClaimStore } from "./redis-claim-store.ts";
 
 const url = await sharedRedisUrl();

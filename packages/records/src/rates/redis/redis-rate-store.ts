@@ -9,7 +9,7 @@ import {
   type RedisStoreOptions,
   type RedisUrl,
 } from "../../redis/index.ts";
-import { createMemoryRateStore } from "../memory-rate-store.ts";
+import { createMemoryRateStore } from "../memory/memory-rate-store.ts";
 import type { RateStore } from "../rate-store.ts";
 import { commands } from "./commands.ts";
 

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { expectOverGivesWay, testScheduleStore } from "./conformance.ts";
+import { expectOverGivesWay, testScheduleStore } from "../conformance.ts";
 import { createTestMemoryStore } from "./test-memory-store.ts";
 
 testScheduleStore("the store in memory", async (clock) => createTestMemoryStore(clock));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { StoreUnavailableError } from "@rockbot/records";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { testScheduleStore, testTask } from "./conformance.ts";
+import { testScheduleStore, testTask } from "../conformance.ts";
 import { openFileScheduleStore } from "./file-schedule-store.ts";
 
 testScheduleStore("the store in a file", async (clock) => {

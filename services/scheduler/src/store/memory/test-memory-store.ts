@@ -1,6 +1,6 @@
 import { StoreUnavailableError } from "@rockbot/records";
-import { ScheduleBook } from "./schedule-book.ts";
-import type { ScheduleStore } from "./schedule-store.ts";
+import { ScheduleBook } from "../schedule-book.ts";
+import type { ScheduleStore } from "../schedule-store.ts";
 
 /**
  * A store in memory that replicas of one process share by its book.

@@ -1,12 +1,11 @@
 import { OldestFirstMap } from "@rockbot/base";
 import type { AgentEvent } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
-import type { NewEvent } from "../words/new-event.ts";
-import type { EventPage, HistoryTurn, SessionKey, SessionListing } from "../words/session.ts";
-import type { TurnResult } from "../words/turn.ts";
-import { INTERRUPTED } from "./interrupted.ts";
-import type { KeptSession, SessionShelf } from "./session-shelf.ts";
-import { SizedList, sizeOf } from "./sized-list.ts";
+import type { NewEvent } from "../../words/new-event.ts";
+import type { EventPage, HistoryTurn, SessionKey, SessionListing } from "../../words/session.ts";
+import type { TurnResult } from "../../words/turn.ts";
+import { INTERRUPTED } from "../interrupted.ts";
+import type { KeptSession, SessionShelf } from "../session-shelf.ts";
 import {
   EVENTS_KEPT_MS,
   listingOf,
@@ -25,7 +24,8 @@ import {
   type TurnPlacing,
   type TurnRecord,
   type TurnStore,
-} from "./turn-store.ts";
+} from "../turn-store.ts";
+import { SizedList, sizeOf } from "./sized-list.ts";
 
 /** Bounds of a store in this process. */
 export interface MemoryTurnStoreOptions {

@@ -1,7 +1,7 @@
 import { OldestFirstMap } from "@rockbot/base";
-import { StoreUnavailableError } from "../store-unavailable-error.ts";
-import { checkLeaseMs } from "./check-lease-ms.ts";
-import { claimKeyText } from "./claim-key-text.ts";
+import { StoreUnavailableError } from "../../store-unavailable-error.ts";
+import { checkLeaseMs } from "../check-lease-ms.ts";
+import { claimKeyText } from "../claim-key-text.ts";
 import {
   type Claim,
   type ClaimKey,
@@ -12,7 +12,7 @@ import {
   MAX_REPLY_BYTES,
   RECORD_KEPT_MS,
   REPLY_KEPT_MS,
-} from "./claim-store.ts";
+} from "../claim-store.ts";
 import { UnseenCancels } from "./unseen-cancels.ts";
 
 /** The clock and the bounds of a claim store in memory. */

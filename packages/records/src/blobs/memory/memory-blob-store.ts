@@ -8,7 +8,7 @@ import {
   DEFAULT_BLOB_LIMITS,
   FETCHED_MS,
   MAX_BLOB_TTL_MS,
-} from "./blob-store.ts";
+} from "../blob-store.ts";
 
 interface Blob {
   readonly bytes: Uint8Array;

@@ -1,6 +1,6 @@
 import type { Charge } from "@rockbot/base";
 import { expect, test } from "vitest";
-import { testRateStore } from "./conformance.ts";
+import { testRateStore } from "../conformance.ts";
 import { createMemoryRateStore } from "./memory-rate-store.ts";
 
 testRateStore("MemoryRateStore", async () => createMemoryRateStore());

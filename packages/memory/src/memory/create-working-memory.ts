@@ -1,10 +1,10 @@
-import { bytesOf, isNarrow, namespaceOf } from "./entry-record.ts";
-import type { EntryRecords } from "./entry-records.ts";
-import { MemoryChangedError } from "./memory-changed-error.ts";
-import { type ExceededBound, memoryFullError } from "./memory-full-error.ts";
-import { DEFAULT_LIMITS, type MemoryLimits } from "./memory-limits.ts";
-import { ownedMemory } from "./owned-memory.ts";
-import type { MemoryEntryInfo, OwnedMemory, WorkingMemory } from "./working-memory.ts";
+import { bytesOf, isNarrow, namespaceOf } from "../entry-record.ts";
+import type { EntryRecords } from "../entry-records.ts";
+import { MemoryChangedError } from "../memory-changed-error.ts";
+import { type ExceededBound, memoryFullError } from "../memory-full-error.ts";
+import { DEFAULT_LIMITS, type MemoryLimits } from "../memory-limits.ts";
+import { ownedMemory } from "../owned-memory.ts";
+import type { MemoryEntryInfo, OwnedMemory, WorkingMemory } from "../working-memory.ts";
 
 /** How often expired texts are thrown away that nobody has asked for. */
 const SWEEP_MS = 30_000;

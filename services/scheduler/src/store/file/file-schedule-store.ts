@@ -1,8 +1,8 @@
 import { mkdir, readFile, rename, stat } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { replaceFile, StoreUnavailableError, sweepTemporaries } from "@rockbot/records";
-import { type BookContent, ScheduleBook } from "./schedule-book.ts";
-import type { ScheduleStore, TaskChange, Usage } from "./schedule-store.ts";
+import { type BookContent, ScheduleBook } from "../schedule-book.ts";
+import type { ScheduleStore, TaskChange, Usage } from "../schedule-store.ts";
 
 const FORMAT = 1;
 

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { testBlobStore } from "./conformance.ts";
-import { createMemoryBlobStore } from "./create-memory-blob-store.ts";
+import { testBlobStore } from "../conformance.ts";
+import { createMemoryBlobStore } from "./memory-blob-store.ts";
 
 testBlobStore("MemoryBlobStore", async (limits) => createMemoryBlobStore(limits));
 

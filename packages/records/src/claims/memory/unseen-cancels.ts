@@ -1,5 +1,5 @@
 import { OldestFirstMap } from "@rockbot/base";
-import { type ClaimKey, MAX_UNSEEN_CANCELS, UNSEEN_CANCEL_KEPT_MS } from "./claim-store.ts";
+import { type ClaimKey, MAX_UNSEEN_CANCELS, UNSEEN_CANCEL_KEPT_MS } from "../claim-store.ts";
 
 /** Of more callers than this, those that have cancelled nothing for longest are forgotten. */
 const MAX_CALLERS = 100;

@@ -8,7 +8,7 @@ import {
   type RedisStoreOptions,
   type RedisUrl,
 } from "@rockbot/records/redis";
-import { CANCELS_KEPT_MS, type SessionRequest, type SharedSessions } from "../http/shared-sessions.ts";
+import { CANCELS_KEPT_MS, type SessionRequest, type SharedSessions } from "../shared-sessions.ts";
 
 const MAX_CANCELS = 1_000;
 

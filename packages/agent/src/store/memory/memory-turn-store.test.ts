@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import { testTurnStore } from "./conformance.ts";
+import { testTurnStore } from "../conformance.ts";
+import type { TurnRecord } from "../turn-store.ts";
 import { createMemoryTurnStore } from "./memory-turn-store.ts";
-import type { TurnRecord } from "./turn-store.ts";
 
 const record: TurnRecord = { nonce: "ab", startedAt: 1, hasReadUntrusted: false, answers: [], results: new Map() };
 

@@ -1,5 +1,5 @@
 import { Buckets, type BucketsOptions } from "@rockbot/base";
-import type { RateStore } from "./rate-store.ts";
+import type { RateStore } from "../rate-store.ts";
 
 /**
  * The rates that callers have used up at this process. Other processes do not know them, and they end with this one.

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { testWorkingMemory } from "./conformance.ts";
+import { testWorkingMemory } from "../conformance.ts";
 import { createWorkingMemory } from "./create-working-memory.ts";
 
 testWorkingMemory("WorkingMemory in this process", async (limits) => createWorkingMemory(limits));

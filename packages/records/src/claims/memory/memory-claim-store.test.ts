@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { StoreUnavailableError } from "../store-unavailable-error.ts";
-import { type ClaimOptions, RECORD_KEPT_MS, REPLY_KEPT_MS, UNSEEN_CANCEL_KEPT_MS } from "./claim-store.ts";
-import { testClaimStore } from "./conformance.ts";
+import { StoreUnavailableError } from "../../store-unavailable-error.ts";
+import { type ClaimOptions, RECORD_KEPT_MS, REPLY_KEPT_MS, UNSEEN_CANCEL_KEPT_MS } from "../claim-store.ts";
+import { testClaimStore } from "../conformance.ts";
 import { createMemoryClaimStore } from "./memory-claim-store.ts";
 
 testClaimStore("MemoryClaimStore", async () => createMemoryClaimStore());
