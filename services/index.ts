@@ -270,7 +270,11 @@ const listed = [
       secrets: ["GATEWAY_TOKEN"],
     },
     settings: () => import("./gateway/src/settings.ts"),
-    start: async ({ bus, config, ...parts }: BusStartParts<GatewayConfig> & Pick<StartGatewayOptions, "operator">) =>
+    start: async ({
+      bus,
+      config,
+      ...parts
+    }: BusStartParts<GatewayConfig> & Pick<StartGatewayOptions, "operator" | "localOperator">) =>
       (await import("./gateway/src/gateway.ts")).startGateway(bus, config, parts),
   }),
   defineServer({

@@ -47,11 +47,14 @@ test.skipIf(!hasTerminal)(
     const shown = (await upLog("terminal", { NO_COLOR: "1", OLLAMA_URL: "http://127.0.0.1:1" })).replaceAll("\r", "");
     const [summary = ""] = /^[\s\S]*?\n {2}try .*\n/.exec(shown) ?? [];
 
+    expect(summary).toMatch(/^ {2}console {3}http:\/\/127\.0\.0\.1:\d+\/console\/#code=[\w-]{22}$/m);
     expect(summary).toMatch(
       /^rockbot \S+: .*\n {2}gateway [\s\S]*\n {2}off .*\n(?:.*\n)*ready in \d+ ms\n {2}try .*\n$/,
     );
     expect(
-      summary.split("\n").filter((line) => line.length > 80 && !/^(rockbot| {2}(try|socket|gateway))/.test(line)),
+      summary
+        .split("\n")
+        .filter((line) => line.length > 80 && !/^(rockbot| {2}(try|socket|gateway|console))/.test(line)),
     ).toEqual([]);
   },
 );
@@ -78,6 +81,10 @@ test.skipIf(!hasTerminal)("up logs JSON to a pipe, and LOG_FORMAT forces either 
     upLog("terminal", { LOG_FORMAT: "json", LOG_LEVEL: "info" }),
   ]);
 
+  for (const log of [piped, text, json]) {
+    expect(log).toMatch(/^ {2}console {3}http:\/\/127\.0\.0\.1:\d+\/console\/ \("rockbot open" opens it\)/m);
+    expect(log).not.toContain("#code=");
+  }
   expect(piped).toMatch(jsonLine);
   expect(text).toMatch(textLine);
   expect(text).not.toContain("\u001b");

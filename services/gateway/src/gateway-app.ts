@@ -15,6 +15,10 @@ import { chatCompletions } from "./chat/chat-completions.ts";
 import { embeddings } from "./chat/embeddings.ts";
 import { MODEL_PATH, models } from "./chat/models.ts";
 import { answerErrorOf } from "./chat/openai-error.ts";
+import { consoleApp } from "./console/console-app.ts";
+import { CONSOLE_PATH } from "./console/console-path.ts";
+import { ConsoleSessions } from "./console/console-sessions.ts";
+import { identifyOperator } from "./console/identify-operator.ts";
 import { admission } from "./door/admission.ts";
 import { createAuthenticator } from "./door/authenticate.ts";
 import { type GatewayEnv, guard } from "./door/guard.ts";
@@ -24,7 +28,9 @@ import type { HttpApp } from "./http/http-server.ts";
 import { traceRequests } from "./http/trace-requests.ts";
 import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
-import { OPERATOR_PATH, operatorDoor } from "./operators/operator-door.ts";
+import { createOperatorAuthenticator, hasOperators } from "./operators/authenticate-operator.ts";
+import type { LocalOperator } from "./operators/local-operator.ts";
+import { OPERATOR_PATH, operatorsApp } from "./operators/operators-app.ts";
 import { isSessionEvents, SESSION_EVENTS_PATH, sessionEvents } from "./sessions/session-events.ts";
 import type { SessionHub } from "./sessions/session-hub.ts";
 
@@ -40,6 +46,10 @@ export interface GatewayAppOptions {
   readonly policy?: PolicyHolder | undefined;
   /** The handler of `/operator/…` to the policy's operators. @default there is no such path */
   readonly operator?: HttpApp | undefined;
+  /** A further operator, for this process's life. @default those of the policy only */
+  readonly localOperator?: LocalOperator | undefined;
+  /** The console, with the folder of its page if that is built, for the operators that are. @default there is none */
+  readonly console?: { readonly files: string | undefined } | undefined;
   /** The handler of `/mcp`. @default there is no such path */
   readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
   /** Makes the handlers for A2A. @default there are no such paths */
@@ -109,7 +119,6 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     maxConcurrent = 256,
     keepAliveMs = 10_000,
     notReady = () => [],
-    operator,
     mcp,
     a2a,
     sessions,
@@ -123,29 +132,13 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   addProbes(app, notReady);
   const authenticate = createAuthenticator({ self: caller.agent, token, policy, isOpen });
+  addOperators(app, { ...options, refusals, log });
   const toolsOf = (by: string | undefined) => listTools(caller.toolsOf(by ?? caller.agent));
-  if (operator !== undefined && policy !== undefined) {
-    const operators = new Admission({
-      maxRunning: OPERATOR_PLACES,
-      waiting: new WaitingRoom(OPERATOR_PLACES),
-      answerMs: ANSWER_MS,
-    });
-    app.all(
-      `${OPERATOR_PATH}*`,
-      operatorDoor(operator, {
-        policy,
-        allowedHosts,
-        allowedOrigins,
-        admit: admission(() => operators),
-        refusals,
-        log,
-      }),
-    );
-  }
   const agents = a2a?.({ headers, stallMs: ANSWER_MS });
   // A stranger reads from the card how to ask, and nothing else.
   if (agents !== undefined) for (const path of agents.cardPaths) app.get(path, agents.card);
-  app.use(guard({ authenticate, allowedHosts, allowedOrigins, refusals }));
+  const identify = (c: Context<GatewayEnv>) => authenticate(c.req.header("authorization"));
+  app.use(guard({ identify, allowedHosts, allowedOrigins, refusals }));
   const door =
     mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   const waiting = new WaitingRoom(maxConcurrent);
@@ -210,6 +203,40 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   if (door !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
   addFallbacks(app, log);
   return app;
+}
+
+/** The doors for operators, as long as there is one: their endpoints, and the console. */
+function addOperators(app: Hono<GatewayEnv>, options: GatewayAppOptions & { readonly log: Logger }): void {
+  const { policy, operator, localOperator: local, console, allowedHosts = [], allowedOrigins = [] } = options;
+  if (operator === undefined || policy === undefined) return;
+  const authenticate = createOperatorAuthenticator({ policy, local });
+  const sessions = console === undefined ? undefined : new ConsoleSessions();
+  const names = { allowedHosts, allowedOrigins, refusals: options.refusals };
+  const admissions = new Admission({
+    maxRunning: OPERATOR_PLACES,
+    waiting: new WaitingRoom(OPERATOR_PLACES),
+    answerMs: ANSWER_MS,
+  });
+  const operators = operatorsApp(operator, {
+    ...names,
+    identify: identifyOperator(authenticate, sessions),
+    admit: admission(() => admissions),
+    headers,
+    log: options.log,
+  });
+  const pages =
+    console === undefined || sessions === undefined
+      ? undefined
+      : consoleApp({ ...names, files: console.files, sessions, authenticate, local });
+  for (const part of pages === undefined ? [operators] : [operators, pages]) addFallbacks(part, options.log);
+  const isOn = () => hasOperators({ policy, local });
+  app.all(`${OPERATOR_PATH}*`, (c, next) => (isOn() ? operators.fetch(c.req.raw, c.env) : next()));
+  if (pages === undefined) return;
+  app.all(`${CONSOLE_PATH}*`, (c, next) => (isOn() ? pages.fetch(c.req.raw, c.env) : next()));
+  for (const path of ["/", CONSOLE_PATH.slice(0, -1)])
+    app.get(path, (c, next) =>
+      isOn() && /\btext\/html\b/.test(c.req.header("accept") ?? "") ? pages.fetch(c.req.raw, c.env) : next(),
+    );
 }
 
 /** Routes above the guard need no token: probes come from machines that hold none. */

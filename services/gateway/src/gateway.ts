@@ -1,4 +1,5 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
+import { consoleFiles as builtConsole } from "@rockbot/console/files";
 import { urlHost } from "@rockbot/edge/inbound";
 import { mayHearBridge, offerMcpTools } from "@rockbot/mcp/for-agents";
 import type { EndpointLoad, SharedSessions } from "@rockbot/mcp/serve";
@@ -10,12 +11,15 @@ import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
 import type { TaskStore } from "./a2a/store/task-store.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
+import { CONSOLE_PATH } from "./console/console-path.ts";
 import { RefusalLog } from "./door/refusal-log.ts";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http/http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
 import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
+import { hasOperators } from "./operators/authenticate-operator.ts";
+import type { LocalOperator } from "./operators/local-operator.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
 import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
@@ -40,6 +44,10 @@ export interface StartGatewayOptions {
   readonly policy?: PolicyHolder | undefined;
   /** Makes what operators reach by their tokens. @default the calls made here, and what the policy says */
   readonly operator?: ((parts: OperatorParts) => HttpApp) | undefined;
+  /** A further operator, for this process's life. @default those of the policy only */
+  readonly localOperator?: LocalOperator | undefined;
+  /** The folder of the console's page. @default the one that was built, if any was */
+  readonly consoleFiles?: string | undefined;
   /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
   readonly signal?: AbortSignal | undefined;
 }
@@ -61,6 +69,8 @@ export interface Gateway extends AsyncDisposable {
   readonly access: GatewayAccess;
   /** Why no requests should come now, in words; empty if they may. */
   notReady(): readonly string[];
+  /** Where its console is; undefined if there is none. */
+  readonly consoleUrl: string | undefined;
   /** The journal of the calls made here. */
   readonly journal: ToolCaller["journal"];
   /** How many MCP clients are known or listen. */
@@ -89,6 +99,8 @@ export async function startGateway(
     tasks,
     policy,
     operator = callsAndPolicy,
+    localOperator,
+    consoleFiles = builtConsole(),
     signal,
   } = options;
   const {
@@ -142,6 +154,8 @@ export async function startGateway(
     token: gatewayToken === undefined ? undefined : () => current().gatewayToken,
     policy,
     operator: policy === undefined ? undefined : operator({ bus, caller, policy, signal: drainOver.signal }),
+    localOperator,
+    console: config.console ? { files: consoleFiles } : undefined,
     isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
@@ -167,6 +181,10 @@ export async function startGateway(
     url,
     access,
     notReady,
+    get consoleUrl() {
+      const isThere = config.console && policy !== undefined && hasOperators({ policy, local: localOperator });
+      return isThere ? `http://${openedAs(host)}:${server.port}${CONSOLE_PATH}` : undefined;
+    },
     journal: caller.journal,
     get mcpLoad() {
       return mcp.load;
@@ -177,6 +195,9 @@ export async function startGateway(
     },
   };
 }
+
+/** The name under which a browser of this machine reaches a server that listens on `host`. */
+const openedAs = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : urlHost(host));
 
 /**
  * The SDK of A2A, and what it is made of, costs a start a quarter of its time: a gateway without agents does without.

@@ -12,7 +12,8 @@ export { type HttpApp, serveHttp } from "./http/http-server.ts";
 
 // Endpoints for operators, behind their tokens or a socket of their own.
 
+export { createLocalOperator, type LocalOperator } from "./operators/local-operator.ts";
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operators/operator-calls.ts";
-export { OPERATOR_PATH } from "./operators/operator-door.ts";
 export { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 export { noSuchOperatorPath, operatorRoutes } from "./operators/operator-routes.ts";
+export { OPERATOR_PATH } from "./operators/operators-app.ts";

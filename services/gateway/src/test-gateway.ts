@@ -6,7 +6,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
 import { defineTool, serveTools, type Tool } from "@rockbot/tools";
-import { startGateway } from "./gateway.ts";
+import { type StartGatewayOptions, startGateway } from "./gateway.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { check, configSchema } from "./settings.ts";
 
@@ -44,6 +44,7 @@ export async function startTestGateway(
   overrides: Partial<GatewayConfig> = {},
   policy?: PolicyHolder,
   audit?: AuditLog,
+  options: Pick<StartGatewayOptions, "localOperator" | "consoleFiles" | "log"> = {},
 ) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
@@ -91,7 +92,7 @@ export async function startTestGateway(
   };
   started.use(await serveTools(bus, set, { service: "test-tools", audit }));
   const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check });
-  const gateway = started.use(await startGateway(bus, config, { policy, audit }));
+  const gateway = started.use(await startGateway(bus, config, { ...options, policy, audit }));
   const port = Number(new URL(gateway.url).port);
   const parts = started.move();
 

@@ -9,7 +9,7 @@ import type { BusService, BusStartParts, RunningService } from "@rockbot/service
 type Needed = "bus" | "config" | "env" | "policy";
 
 /** Parts that one service alone takes. */
-interface PartsOfOne extends Pick<StartGatewayOptions, "operator"> {
+interface PartsOfOne extends Pick<StartGatewayOptions, "operator" | "localOperator"> {
   /** Of scripts-manager. */
   readonly triesLocal?: boolean | undefined;
 }

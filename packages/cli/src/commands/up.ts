@@ -3,7 +3,7 @@ import { version } from "@rockbot/base/version";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
 import { urlHost } from "@rockbot/edge/inbound";
-import type { Gateway, OperatorParts } from "@rockbot/gateway";
+import { createLocalOperator, type Gateway, type OperatorParts } from "@rockbot/gateway";
 import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/process";
@@ -89,6 +89,7 @@ export async function up(options: UpOptions): Promise<void> {
       : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
+  const localOperator = createLocalOperator();
   for (const { service, config } of chosen) {
     const parts = {
       bus,
@@ -99,6 +100,7 @@ export async function up(options: UpOptions): Promise<void> {
       policy,
       signal: shutdown.signal,
       operator: operatorOf(approvalsIn(running), log),
+      localOperator,
     };
     const remembered = await remember({ service, config }, { records, started, log });
     running.set(
@@ -110,6 +112,8 @@ export async function up(options: UpOptions): Promise<void> {
   }
   const bridge = running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
   const gateway = running.get("gateway") as Gateway | undefined;
+  /** A link that opens the console once. */
+  const consoleLink = () => gateway?.consoleUrl && `${gateway.consoleUrl}#code=${localOperator.codes.create()}`;
   await using _mcpTools =
     caller === undefined || bridge === undefined
       ? undefined
@@ -130,6 +134,7 @@ export async function up(options: UpOptions): Promise<void> {
               ...(await examineRunning({ running, servers: bridge?.servers, approvals: approvalsIn(running) })),
             ],
             approvals: approvalsIn(running),
+            consoleLink,
             journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
             policy,
             audit,
@@ -143,6 +148,7 @@ export async function up(options: UpOptions): Promise<void> {
   const parts = {
     running,
     gateway,
+    consoleLink: process.stderr.isTTY && own.logFormat !== "json" ? consoleLink() : undefined,
     tools: caller?.tools.getTools(),
     socket: socket?.path,
     policy: policy.current(),
@@ -240,6 +246,7 @@ function describe(
   {
     running,
     gateway,
+    consoleLink,
     probes,
     tools,
     socket,
@@ -248,6 +255,8 @@ function describe(
   }: {
     readonly running: ReadonlyMap<string, RunningOrOff>;
     readonly gateway: Gateway | undefined;
+    /** For a person at a terminal: what it opens must not stay in a file. */
+    readonly consoleLink: string | undefined;
     readonly probes: number | undefined;
     readonly tools: readonly Named[] | undefined;
     readonly socket: string | undefined;
@@ -269,6 +278,8 @@ function describe(
       `  gateway   ${gateway.url}, for MCP clients ${gateway.url}/mcp${forChat}`,
       `  token     ${tokens[gateway.access]}`,
     );
+    if (gateway.consoleUrl !== undefined)
+      lines.push(`  console   ${consoleLink ?? `${gateway.consoleUrl} ("rockbot open" opens it)`}`);
   }
   if (probes !== undefined)
     lines.push(`  health    http://${urlHost(own.healthHost)}:${probes}/healthz, /readyz and /metrics`);

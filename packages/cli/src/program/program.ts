@@ -40,6 +40,7 @@ Examples:
   rockbot up                                                    start everything in one process
   rockbot tools                                                 list the tools
   rockbot call web_browse url=https://example.com/              call one tool; no running system is needed
+  rockbot open                                                  open the console in the browser
   rockbot chat                                                  talk to the agent
   rockbot schedules ls                                          list scheduled tasks
   rockbot guide web-tools                                       print how to use a group of tools
@@ -92,6 +93,22 @@ Over the in-memory bus, other commands reach this process through a unix socket.
 else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is there already needs the mode 0700.`,
     )
     .action(async (options: UpOptions) => (await import("../commands/up.ts")).up(options));
+
+  program
+    .command("open")
+    .description("Open the console of the running rockbot up in the browser.")
+    .option("--print", "print the link instead, which opens the console once, within 5 minutes")
+    .addHelpText(
+      "after",
+      `
+Examples:
+  rockbot open
+  rockbot open --print
+
+The link logs you in as the operator of this machine, until "rockbot up" ends. On a machine that you share, use --print:
+other users can see the arguments of the programs that you start, and so the link that a browser gets.`,
+    )
+    .action(async (options) => (await import("../commands/open.ts")).open(options));
 
   program
     .command("tools")

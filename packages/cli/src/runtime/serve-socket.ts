@@ -23,6 +23,9 @@ import { CHECKOUT, HERE_PATH, type OwnSocket } from "./own-socket.ts";
 /** Where the process says what it finds on its machine, with its settings. */
 export const FINDINGS_PATH = "/operator/findings";
 
+/** Where the process gives a link to its console, whose code holds once: `POST` only, and on the socket only. */
+export const CODES_PATH = "/operator/console/codes";
+
 /** How often the name is tried for, when it goes to others in between. */
 const MAX_ATTEMPTS = 5;
 
@@ -51,6 +54,8 @@ export interface SocketParts {
   readonly off?: (() => readonly OffTool[]) | undefined;
   /** For `rockbot doctor`. @default nothing is found */
   readonly findings?: (() => Promise<readonly Finding[]>) | undefined;
+  /** Makes a link to the console. @default there is none */
+  readonly consoleLink?: (() => string | undefined) | undefined;
   /** The folder of its program. @default this one's */
   readonly root?: string | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
@@ -76,6 +81,7 @@ export async function serveSocket(
     mcpServers = () => undefined,
     off = () => [],
     findings = async () => [],
+    consoleLink = () => undefined,
     root = CHECKOUT,
     approvals,
     journals = [caller.journal],
@@ -104,6 +110,7 @@ export async function serveSocket(
       const { pathname } = new URL(request.url);
       if (pathname === HERE_PATH) return Response.json({ root, off: off() });
       if (pathname === FINDINGS_PATH) return Response.json({ findings: await findings() });
+      if (pathname === CODES_PATH && request.method === "POST") return Response.json({ link: consoleLink() ?? null });
       return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(
         request,
         env,

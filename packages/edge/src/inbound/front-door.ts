@@ -70,6 +70,9 @@ function originFault(
 const nameIn = (host: string): string | undefined =>
   /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9._-]{1,255})(:\d{1,5})?$/.exec(host.toLowerCase())?.[1];
 
+/** True for a Host header that names this machine to itself. */
+export const isLoopbackHost = (host: string): boolean => LOOPBACK.includes(nameIn(host) ?? "");
+
 const malformed = (why: string): FrontDoorFault => ({
   kind: "malformed",
   message: `Cannot answer the request: ${why}`,

@@ -17,7 +17,7 @@ export { urlHost } from "./url-host.ts";
 export { addressFaults } from "./addresses.ts";
 export { Admission, type AdmissionOptions, GaveWayError, NoPlaceError, type Visit } from "./admission.ts";
 export { bearerOf, createTokenCheck } from "./bearer-token.ts";
-export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions } from "./front-door.ts";
+export { createFrontDoor, type FrontDoorFault, type FrontDoorOptions, isLoopbackHost } from "./front-door.ts";
 export { WaitingRoom } from "./waiting-room.ts";
 
 // What it sends.

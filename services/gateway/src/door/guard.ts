@@ -1,10 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import type { HttpBindings } from "@hono/node-server";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createFrontDoor, type FrontDoorOptions, letIn, type Visit } from "@rockbot/edge/inbound";
+import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
-import type { Authenticate } from "./authenticate.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
 /** The values that handlers of requests find in their context. */
@@ -15,12 +16,16 @@ export interface GatewayEnv {
     caller: string | undefined;
     body: ReceivedBody;
     visit: Visit;
+    /** Who sends the request, where it is for operators only. */
+    operator: { readonly name: string; readonly may: readonly string[] };
+    /** The operator's session of the console; undefined if the request has the operator's token. */
+    session: { readonly endsAt: number } | undefined;
   };
 }
 
 export interface GuardOptions extends FrontDoorOptions {
-  /** Tells who sends a request by its Authorization header, or throws. */
-  readonly authenticate: Authenticate;
+  /** Tells who sends a request, or throws. */
+  readonly identify: (c: Context<GatewayEnv>) => string | undefined;
   /** Gets requests that do not pass. */
   readonly refusals: RefusalLog | undefined;
 }
@@ -29,18 +34,13 @@ export interface GuardOptions extends FrontDoorOptions {
  * Lets a request pass only by the front door, and if it shows who sends it, which is the variable `caller` from then
  * on. Requests that pass never get CORS headers in their answers.
  */
-export function guard({ authenticate, refusals, ...names }: GuardOptions) {
+export function guard({ identify, refusals, ...names }: GuardOptions) {
   const faultOf = createFrontDoor(names);
   return createMiddleware<GatewayEnv>(async (c, next) => {
     const { incoming } = c.env;
     try {
-      const fault = faultOf(incoming);
-      if (fault !== undefined)
-        throw new ToolError(
-          fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied,
-          fault.message,
-        );
-      c.set("caller", authenticate(c.req.header("authorization")));
+      passFrontDoor(faultOf, incoming);
+      c.set("caller", identify(c));
     } catch (error) {
       if (error instanceof ToolError) refusals?.request(incoming.socket.remoteAddress, error);
       throw error;
@@ -48,4 +48,11 @@ export function guard({ authenticate, refusals, ...names }: GuardOptions) {
     letIn(incoming);
     await next();
   });
+}
+
+/** @throws {ToolError} for a request that does not come by the front door */
+export function passFrontDoor(faultOf: ReturnType<typeof createFrontDoor>, incoming: IncomingMessage): void {
+  const fault = faultOf(incoming);
+  if (fault === undefined) return;
+  throw new ToolError(fault.kind === "malformed" ? HttpErrorCode.BadRequest : ToolErrorCode.Denied, fault.message);
 }

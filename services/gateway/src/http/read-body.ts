@@ -21,6 +21,8 @@ interface Expected {
 const ARGUMENTS: Expected = { what: "the arguments", send: "one JSON object that holds the tool's arguments" };
 const MESSAGE: Expected = { what: "the message", send: "one message of the protocol MCP, as JSON" };
 const CHAT: Expected = { what: "the request", send: "one JSON object, as OpenAI's clients do" };
+const LOGIN: Expected = { what: "the code", send: 'one JSON object, {"code": "…"}, of at most 1024 bytes' };
+const MAX_LOGIN_BYTES = 1024;
 const A2A: Expected = { what: "the request", send: "one JSON object, as A2A has it" };
 
 /**
@@ -72,6 +74,18 @@ export function readChatBody(body: ReceivedBody, headers: IncomingHttpHeaders): 
   const value = readJson(body, headers, CHAT, parseJson);
   if (value === undefined) throw invalid(CHAT, "it is empty");
   return readObject(value, CHAT);
+}
+
+/**
+ * Reads the code from the body of a login, of a stranger still.
+ * @throws {ToolError} in words for the client, whatever came
+ */
+export async function readLogin(incoming: IncomingMessage): Promise<string> {
+  const chunks = incoming.iterator({ destroyOnReturn: false }) as AsyncIterable<Buffer>;
+  const body = await readBounded(chunks, MAX_LOGIN_BYTES).catch(() => undefined);
+  const { code } = readObject(readJson(body, incoming.headers, LOGIN, parseJson) ?? {}, LOGIN);
+  if (typeof code !== "string") throw invalid(LOGIN, "it is empty, too large, or has no code");
+  return code;
 }
 
 /**

@@ -1,0 +1,36 @@
+import { temporaryFolder } from "@rockbot/testing";
+import { expect, test } from "vitest";
+import { runHere, startUp } from "./test-cli.ts";
+
+test("open gives a link that logs in once, as the operator of this machine, and no log has its code", {
+  timeout: 60_000,
+}, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  await using up = await startUp(options, ["--only", "web-tools,gateway"]);
+  const { code, stdout } = await runHere(["open", "--print"], options);
+  const [, page, loginCode = ""] = /^(http:\/\/127\.0\.0\.1:\d+\/console\/)#code=([\w-]{22})\n$/.exec(stdout) ?? [];
+  const login = () =>
+    fetch(`${page}login`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ code: loginCode }),
+    });
+  const answer = await login();
+
+  expect([code, page]).toEqual([0, `${up.url}/console/`]);
+  expect(await answer.json()).toMatchObject({ operator: { name: "local" } });
+  expect((await login()).status).toBe(401);
+  expect((await fetch(`${up.url}/operator/console/codes`, { method: "POST" })).status).toBe(401);
+  expect(up.stdout() + up.stderr()).not.toContain(loginCode);
+});
+
+test("open says in words that nothing runs, and that what runs has no console", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path };
+  const without = await runHere(["open", "--print"], options);
+  expect([without.code, without.stderr]).toEqual([1, expect.stringMatching(/no "rockbot up" .* runs here/)]);
+  await using _up = await startUp({ ...options, env: { CONSOLE: "false" } }, ["--only", "gateway"]);
+  const off = await runHere(["open", "--print"], options);
+  expect([off.code, off.stderr]).toEqual([1, expect.stringMatching(/the running "rockbot up" has none/)]);
+});

@@ -1,0 +1,38 @@
+import { ToolError } from "@rockbot/contracts";
+import { createTokenCheck } from "@rockbot/edge/inbound";
+import { operatorTokens, type PolicyHolder } from "@rockbot/policy";
+import { HttpErrorCode } from "../http/http-error.ts";
+import type { LocalOperator } from "./local-operator.ts";
+import { type Operator, POLICY_RIGHTS } from "./operator.ts";
+
+export interface OperatorsOptions {
+  /** The operators with tokens. The policy of now holds for the next request. */
+  readonly policy: Pick<PolicyHolder, "current">;
+  /** A further one, for this process's life. @default nobody */
+  readonly local?: LocalOperator | undefined;
+}
+
+/** Tells an operator by a token. @throws {ToolError} `unauthorized`, in words */
+export type AuthenticateOperator = (token: string | undefined) => Operator;
+
+/** Whether there is a token that opens the operators' door. */
+export const hasOperators = ({ policy, local }: OperatorsOptions): boolean =>
+  local !== undefined || operatorTokens(policy.current().document).size > 0;
+
+export function createOperatorAuthenticator({ policy, local }: OperatorsOptions): AuthenticateOperator {
+  const isLocal = createTokenCheck(() => local?.token);
+  return (token) => {
+    if (token === undefined) throw unauthorized("no bearer token came with it");
+    if (local !== undefined && isLocal(token)) return { name: local.name, may: local.may };
+    const found = operatorTokens(policy.current().document).find(token, Date.now());
+    if (found === undefined) throw unauthorized("its bearer token is no operator's");
+    if (found.isExpired) throw unauthorized("its bearer token has expired");
+    return { name: found.holder, may: POLICY_RIGHTS };
+  };
+}
+
+const unauthorized = (why: string): ToolError =>
+  new ToolError(
+    HttpErrorCode.Unauthorized,
+    `Cannot answer the request: ${why}. Send "Authorization: Bearer TOKEN" with an operator's token`,
+  );

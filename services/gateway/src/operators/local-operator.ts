@@ -1,0 +1,19 @@
+import { randomBytes } from "node:crypto";
+import { registerSecret } from "@rockbot/base/redaction";
+import { LoginCodes } from "./login-codes.ts";
+import { type Operator, OperatorRight } from "./operator.ts";
+
+/** The user of this machine who has started the process. It ends with the process, and so does its token. */
+export interface LocalOperator extends Operator {
+  /** Opens the operators' door, as the tokens of the policy do. Known to this process alone. */
+  readonly token: string;
+  /** Each opens the console once, for this operator. */
+  readonly codes: LoginCodes;
+}
+
+/** @param clock Unix milliseconds */
+export function createLocalOperator(clock: () => number = Date.now): LocalOperator {
+  const token = randomBytes(32).toString("base64url");
+  registerSecret(token);
+  return { name: "local", may: Object.values(OperatorRight), token, codes: new LoginCodes(clock) };
+}
