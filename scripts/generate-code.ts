@@ -36,7 +36,7 @@ type Modules = readonly [folder: string, texts: Readonly<Record<string, string>>
 
 const modules = await Promise.all([
   make("packages/contracts/schema", "packages/contracts", () => contractsModules(definitions, busServices)),
-  make(CONTRACT, "packages/cli", async () => ({
+  make(CONTRACT, "packages/conformance", async () => ({
     "clauses.ts": clausesModule(CONTRACT, await readFile(CONTRACT, "utf8")),
   })),
   ...[...settings].map(([file, schema]) => makeConfig(file, settingsName(file), schema)),

@@ -7,12 +7,13 @@
  */
 import { readFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
+import { withValues } from "@rockbot/conformance/contract-values";
 import { parse } from "yaml";
-import { contractValues, withValues } from "../packages/cli/src/conformance/contract-values.ts";
 import { busServices, services } from "../services/index.ts";
 import { ALERTS, alertFiles, composeTargets } from "./generate/alert-files.ts";
 import { asyncApiDocument, type ContractWords } from "./generate/async-api.ts";
 import { chartSchema } from "./generate/chart-schema.ts";
+import { contractValues } from "./generate/contract-values.ts";
 import { composeFile, composePolicy } from "./generate/deployment-files.ts";
 import { podRulesFiles } from "./generate/pod-rules-files.ts";
 import { CHART_POLICY, COMPOSE, POLICY, readSources, settingsName } from "./generate/read-sources.ts";

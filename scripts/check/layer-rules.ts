@@ -6,7 +6,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/bus", "packages/edge", "packages/llm", "packages/page"],
   ["packages/policy", "packages/records", "packages/sandbox"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/trust"],
-  ["packages/mcp", "packages/process", "packages/memory", "packages/console"],
+  ["packages/mcp", "packages/process", "packages/memory", "packages/console", "packages/conformance"],
   ["packages/search"],
   ["packages/agent"],
   ["packages/wisps"],
@@ -99,7 +99,7 @@ export const layerRules: IForbiddenRuleType[] = [
     name: "adapters and telemetry are named in what runs the list of services, the CLI, or a subpath of the library only",
     from: {
       path: "^(packages|services)/",
-      pathNot: `^packages/(cli|testing)/|^packages/rockbot/src/(rabbitmq|redis|agent/redis)\\.ts$|${LIST}|${TESTS}|${ADAPTERS}`,
+      pathNot: `^packages/(cli|conformance|testing)/|^packages/rockbot/src/(rabbitmq|redis|agent/redis)\\.ts$|${LIST}|${TESTS}|${ADAPTERS}`,
     },
     to: { path: ADAPTERS },
   },

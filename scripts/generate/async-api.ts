@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import type { contractValues } from "../../packages/cli/src/conformance/contract-values.ts";
+import type { contractValues } from "./contract-values.ts";
 import { inlined, type MessageInfo, messageDefinitions, type SchemaDocument } from "./schema-document.ts";
 
 /** What the document says in words: see `packages/contracts/schema/service/contract.yaml`. */

@@ -1,5 +1,5 @@
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { type CaseResult, runCallerConformance } from "@rockbot/cli/conformance";
+import { type CaseResult, runCallerConformance } from "@rockbot/conformance";
 import { sharedAmqpUrl } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createSemaphore } from "@rockbot/base";
-import { type CaseResult, runConformance } from "@rockbot/cli/conformance";
+import { type CaseResult, runConformance } from "@rockbot/conformance";
 import { sharedAmqpUrl, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { uniqueName } from "../broker/messages.ts";

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Bus, Handler } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { DEAD_LETTER_EXCHANGE, type PlannedQueue, serviceQueues } from "@rockbot/bus-rabbitmq/queue-plan";
-import type { ServiceProcess } from "@rockbot/cli/conformance";
+import type { ServiceProcess } from "@rockbot/conformance";
 import { newId, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { startTcpFaultProxy, type TcpFaultProxy } from "@rockbot/testing";
 import { defineTool, serveTools, type Tool } from "@rockbot/tools";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { type CaseResult, runConformance, serviceCommand } from "@rockbot/cli/conformance";
+import { type CaseResult, runConformance, serviceCommand } from "@rockbot/conformance";
 import { sharedAmqpUrl, startTcpFaultProxy } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";

@@ -1,15 +1,17 @@
+import {
+  type CalleeOptions,
+  type CaseResult,
+  type ConformanceOptions,
+  clauseText,
+  runCallerConformance,
+  runConformance,
+  type SafeCall,
+  serviceCommand,
+} from "@rockbot/conformance";
 import { isName, parseJson } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
-import type { CalleeOptions } from "../conformance/callee.ts";
-import type { CaseResult } from "../conformance/case.ts";
-import { withValues } from "../conformance/contract-values.ts";
-import type { SafeCall } from "../conformance/examiner.ts";
-import { runCallerConformance } from "../conformance/run-caller-conformance.ts";
-import { type ConformanceOptions, runConformance } from "../conformance/run-conformance.ts";
-import { serviceCommand } from "../conformance/service-command.ts";
 import { ExitCode } from "../exit-code.ts";
-import { clauses } from "../generated/clauses.ts";
 import { interruption, unlessInterrupted } from "../terminal/interruption.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
@@ -120,7 +122,7 @@ function isObject(text: string): boolean {
 
 function print(result: CaseResult, json: boolean): void {
   const { outcome, name, clause, why } = result;
-  const contract = withValues(clauses[clause]);
+  const contract = clauseText(clause);
   if (json) {
     console.log(JSON.stringify({ ...result, contract }));
     return;

@@ -1,5 +1,5 @@
-import type { clauses } from "../generated/clauses.ts";
 import type { Examiner } from "./examiner.ts";
+import type { clauses } from "./generated/clauses.ts";
 
 /** The id of a clause of the service contract. */
 export type ClauseId = keyof typeof clauses;

@@ -3,6 +3,7 @@ import { queueName } from "@rockbot/bus-rabbitmq/queue-plan";
 import { decodeMessage, isReplyTopic, messages, newId, parseJson } from "@rockbot/contracts";
 import type { ServiceProcess } from "./examiner.ts";
 
+/** The caller under test, and what it is offered. */
 export interface CalleeOptions {
   readonly url: string;
   /** The name of the caller under test. */

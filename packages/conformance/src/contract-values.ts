@@ -10,28 +10,14 @@ import {
   PARKED_MS,
   RESULT_QUEUE_EXPIRES_MS,
 } from "@rockbot/bus";
-import {
-  COPY_NAMES,
-  copyArguments,
-  DEAD_LETTER_EXCHANGE,
-  EXCHANGE,
-  resultArguments,
-  serviceQueues,
-} from "@rockbot/bus-rabbitmq/queue-plan";
-import {
-  MAX_JSON_DEPTH,
-  MAX_REQUEST_BYTES,
-  messages,
-  namePattern,
-  replyTopicPattern,
-  ToolErrorCode,
-} from "@rockbot/contracts";
+import { COPY_NAMES, DEAD_LETTER_EXCHANGE, EXCHANGE } from "@rockbot/bus-rabbitmq/queue-plan";
+import { MAX_JSON_DEPTH, MAX_REQUEST_BYTES, messages, namePattern, replyTopicPattern } from "@rockbot/contracts";
 import { defaultPolicySource, delegatesOf } from "@rockbot/policy";
 import { MAX_REPLY_BYTES, REPLY_KEPT_MS } from "@rockbot/records/claims";
 import * as limits from "@rockbot/tools/limits";
 
-/** What the code goes by, and the contract's words name as $NAME. */
-const values: Readonly<Record<string, number | string>> = {
+/** The numbers that the code goes by, and that the contract's words name as $NAME. */
+export const contractNumbers: Readonly<Record<string, number>> = {
   ...limits,
   DEFAULT_CONCURRENCY,
   DRAIN_MS: DEFAULT_DRAIN_MS,
@@ -82,38 +68,13 @@ const texts: Readonly<Record<string, string | number>> = {
  */
 export const withValues = (text: string): string =>
   text.replaceAll(/\$([A-Z][A-Z_]+)/g, (_, name: string) => {
-    const value = texts[name] ?? values[name];
+    const value = texts[name] ?? contractNumbers[name];
     if (value === undefined)
       throw new Error(
-        `Cannot say the contract's words: they name $${name}, which packages/cli/src/conformance/contract-values.ts does not have`,
+        `Cannot say the contract's words: they name $${name}, which packages/conformance/src/contract-values.ts does not have`,
       );
     return typeof value === "string" || name in texts ? String(value) : inWords(name, value);
   });
-
-/** The same values for programs: what is declared at the broker, numbers, patterns and codes. */
-export const contractValues = {
-  exchanges: [EXCHANGE, DEAD_LETTER_EXCHANGE].map((name) => ({ name, type: "topic", durable: true })),
-  serviceQueues: serviceQueues("{subscription}").map(({ part, name, arguments: args, deadLetterKeys }) => ({
-    part,
-    name,
-    durable: true,
-    arguments: args,
-    bindings: [
-      ...(part === "main" ? [{ exchange: EXCHANGE, key: "tool.invoke.{service}" }] : []),
-      ...deadLetterKeys.map((key) => ({ exchange: DEAD_LETTER_EXCHANGE, key })),
-    ],
-  })),
-  copyQueue: { name: "", exclusive: true, autoDelete: true, durable: false, arguments: copyArguments },
-  resultQueue: {
-    name: "rockbot.result.{agent}.{instance}.v1",
-    durable: true,
-    arguments: resultArguments,
-    note: "Of callers. A service declares none.",
-  },
-  values,
-  patterns: { name: namePattern.source, replyTopic: replyTopicPattern.source },
-  errorCodes: Object.values(ToolErrorCode),
-};
 
 const BYTES = [
   [1024 * 1024, "MiB"],

@@ -1,6 +1,9 @@
-// To try a service or a caller of the contract from a test.
+// To try a service or a caller of the contract.
+
+export type { CalleeOptions } from "./callee.ts";
 export type { CaseResult, ClauseId } from "./case.ts";
-export type { ServiceProcess } from "./examiner.ts";
+export { clauseText } from "./clause-text.ts";
+export type { SafeCall, ServiceProcess } from "./examiner.ts";
 export { runCallerConformance } from "./run-caller-conformance.ts";
 export { type ConformanceOptions, runConformance } from "./run-conformance.ts";
 export { serviceCommand } from "./service-command.ts";
