@@ -28,6 +28,7 @@ export { createSemaphore, type Semaphore } from "./limits/create-semaphore.ts";
 
 export { isRecord } from "./values/is-record.ts";
 export { isWithinPair } from "./values/is-within-pair.ts";
+export { reasonOf } from "./values/reason-of.ts";
 
 // Time and waiting.
 

@@ -1,4 +1,5 @@
 import { randomBytes } from "node:crypto";
+import { reasonOf } from "@rockbot/base";
 import {
   type Bus,
   BusClosedError,
@@ -22,7 +23,7 @@ import { AddressSource } from "./connection/address-source.ts";
 import { type ConnectionState, ConnectionSupervisor } from "./connection/connection-supervisor.ts";
 import { Inspector } from "./connection/inspector.ts";
 import type { Link, TlsOptions } from "./connection/link.ts";
-import { isRefusal, reasonOf } from "./connection/refusal.ts";
+import { isRefusal } from "./connection/refusal.ts";
 import { Standstill } from "./connection/standstill.ts";
 import { QueueDepths } from "./consume/queue-depths.ts";
 import { Subscription, subscribeError } from "./consume/subscription.ts";

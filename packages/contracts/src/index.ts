@@ -156,6 +156,7 @@ export { ToolError, ToolErrorCode, type ToolErrorOptions } from "./tool-error.ts
 // Faults of values and files, in words.
 
 export { ConfigError } from "./faults/config-error.ts";
+export { counted } from "./faults/counted.ts";
 export { describeFaults, type Fault, faultsText, namesHelp, nearestName } from "./faults/describe-faults.ts";
 export type { SchemaError, Validator } from "./faults/validator.ts";
 export { yamlFaults } from "./faults/yaml-faults.ts";

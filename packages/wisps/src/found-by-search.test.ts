@@ -1,6 +1,5 @@
 import { createAgent, serviceSearch } from "@rockbot/agent";
-import { called, said, scriptedModel } from "@rockbot/agent/test-model";
-import { testRequest, testTool } from "@rockbot/agent/test-turn";
+import { called, said, scriptedModel, testRequest, testTool } from "@rockbot/agent/test-kit";
 import { createMemoryBus } from "@rockbot/bus";
 import { serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";

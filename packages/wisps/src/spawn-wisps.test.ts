@@ -1,6 +1,4 @@
-import { testDefinition } from "@rockbot/agent/test-definitions";
-import { called, said } from "@rockbot/agent/test-model";
-import { testTool } from "@rockbot/agent/test-turn";
+import { called, said, testDefinition, testTool } from "@rockbot/agent/test-kit";
 import { ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import { spawn, wisp } from "./test-wisps.ts";

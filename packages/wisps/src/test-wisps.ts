@@ -1,7 +1,5 @@
 import { type AgentDefinition, createAgent, type TurnRequest } from "@rockbot/agent";
-import { definitionsOf } from "@rockbot/agent/test-definitions";
-import { called, said, scriptedModel, type TestStep } from "@rockbot/agent/test-model";
-import { testRequest } from "@rockbot/agent/test-turn";
+import { called, definitionsOf, said, scriptedModel, type TestStep, testRequest } from "@rockbot/agent/test-kit";
 import { createMemoryBus } from "@rockbot/bus";
 import type { AgentEvent, ToolSpawnWispsOutput } from "@rockbot/contracts";
 import { createWorkingMemory } from "@rockbot/memory";

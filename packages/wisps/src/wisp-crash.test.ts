@@ -1,8 +1,6 @@
 import { createAgent, createMemoryTurnStore, type TurnResult } from "@rockbot/agent";
 import { connectRedisTurnStore } from "@rockbot/agent/redis";
-import { called, said, scriptedModel } from "@rockbot/agent/test-model";
-import { Mortal } from "@rockbot/agent/test-mortal";
-import { testRequest, testTool } from "@rockbot/agent/test-turn";
+import { called, Mortal, said, scriptedModel, testRequest, testTool } from "@rockbot/agent/test-kit";
 import { createMemoryBus } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createWorkingMemory } from "@rockbot/memory";

@@ -50,7 +50,7 @@ import { notKept, openSessionShelf } from "./sessions/open-session-shelf.ts";
 import { skillTools } from "./skills/skill-tools.ts";
 import { Skills } from "./skills/skills.ts";
 import { announceAgents, type ServedAgent } from "./tasks/announce-agents.ts";
-import { openTaskDesk } from "./tasks/task-desk.ts";
+import { takeTasks } from "./tasks/take-tasks.ts";
 import { TaskMessages } from "./tasks/task-messages.ts";
 import { SessionAddresses } from "./user/session-addresses.ts";
 import { TurnCalls } from "./user/turn-calls.ts";
@@ -254,7 +254,7 @@ export async function startAgentService(
     onBus.length === 0
       ? []
       : [
-          await openTaskDesk(bus, {
+          await takeTasks(bus, {
             ...parts,
             agents: onBus,
             messages: new TaskMessages(bus, { log }),

@@ -13,7 +13,7 @@ import { systemTimeZone } from "./time/zoned-time.ts";
 import { cancelScheduledTask } from "./tools/cancel-scheduled-task.ts";
 import { listScheduledTasks } from "./tools/list-scheduled-tasks.ts";
 import { scheduleTask } from "./tools/schedule-task.ts";
-import type { TaskDesk } from "./tools/task-desk.ts";
+import type { SchedulingParts } from "./tools/scheduling-parts.ts";
 
 /** The parts of the process that the service uses. */
 export interface StartSchedulerOptions extends StartServiceOptions {
@@ -65,7 +65,7 @@ export async function startScheduler(
   started.defer(() =>
     endRuns(loop, { caller, isTakenUp: store.isShared && journals !== undefined, graceMs: config.shutdownGraceMs }),
   );
-  const desk: TaskDesk = {
+  const parts: SchedulingParts = {
     store,
     zone,
     maxTasks: config.maxTasks,
@@ -76,7 +76,7 @@ export async function startScheduler(
     isAgentThere: () => caller.tools.get(tools.agentChat.name) !== undefined,
   };
   started.use(
-    await serveTools(bus, schedulingToolSet(desk, config), {
+    await serveTools(bus, schedulingToolSet(parts, config), {
       ...options,
       service,
       policy,
@@ -106,10 +106,10 @@ function refusalFor(
     : `the policy does not let "${asker}" use ${tools.agentChat.name}`;
 }
 
-function schedulingToolSet(desk: TaskDesk, config: Readonly<SchedulerConfig>): ToolSet {
+function schedulingToolSet(parts: SchedulingParts, config: Readonly<SchedulerConfig>): ToolSet {
   return {
-    tools: [scheduleTask(desk), listScheduledTasks(desk), cancelScheduledTask(desk)],
-    guides: [schedulingGuide(config, desk.zone)],
+    tools: [scheduleTask(parts), listScheduledTasks(parts), cancelScheduledTask(parts)],
+    guides: [schedulingGuide(config, parts.zone)],
   };
 }
 

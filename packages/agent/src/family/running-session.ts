@@ -1,5 +1,4 @@
-import type { AgentEvent, TurnFinish } from "@rockbot/contracts";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type AgentEvent, ToolError, ToolErrorCode, type TurnFinish } from "@rockbot/contracts";
 import type { ModelUsage } from "@rockbot/llm";
 import type { FamilySession, ToolCount } from "../words/family-session.ts";
 

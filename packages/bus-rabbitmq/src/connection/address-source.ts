@@ -1,7 +1,7 @@
+import { reasonOf } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { countReloadFailure } from "../metrics.ts";
 import { type BrokerAddress, parseBrokerAddresses } from "./broker-address.ts";
-import { reasonOf } from "./refusal.ts";
 
 /**
  * Where the broker is and as whom to connect, asked anew before each connection: a password may change while the

@@ -1,8 +1,8 @@
-import { backoffMs } from "@rockbot/base";
+import { backoffMs, reasonOf } from "@rockbot/base";
 import { BusClosedError, BusUnavailableError, type Logger } from "@rockbot/bus";
 import type { AddressSource } from "./address-source.ts";
 import { type Link, type LinkOptions, NoHandshakeError, openLink } from "./link.ts";
-import { isRefusal, reasonOf } from "./refusal.ts";
+import { isRefusal } from "./refusal.ts";
 
 export type ConnectionState = "idle" | "connecting" | "replaying" | "ready" | "blocked" | "draining" | "closed";
 

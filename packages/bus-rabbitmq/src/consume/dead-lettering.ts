@@ -1,4 +1,4 @@
-import { Buckets, type Charge, within } from "@rockbot/base";
+import { Buckets, type Charge, reasonOf, within } from "@rockbot/base";
 import {
   type CheckedSubscribeOptions,
   type Death,
@@ -8,7 +8,6 @@ import {
   subscriptionLabel,
 } from "@rockbot/bus";
 import type { Envelope } from "@rockbot/contracts";
-import { reasonOf } from "../connection/refusal.ts";
 import { countDropped, countParked } from "../metrics.ts";
 import { deadLetterProperties } from "../parked/dead-letter.ts";
 import type { Publisher } from "../publish/publisher.ts";

@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { reasonOf } from "@rockbot/base";
 import { type Logger, SubscriptionTakenError } from "@rockbot/bus";
 import type { Link } from "../connection/link.ts";
-import { isInUse, isRefusal, reasonOf } from "../connection/refusal.ts";
+import { isInUse, isRefusal } from "../connection/refusal.ts";
 import { nextQueueName, resultName } from "../queue-plan.ts";
 import { bindNext, declareNext, declareResult, deleteEmpty, look, stateOf, unbind } from "../topology.ts";
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs, within } from "@rockbot/base";
+import { backoffMs, reasonOf, within } from "@rockbot/base";
 import {
   BusClosedError,
   BusUnavailableError,
@@ -15,7 +15,7 @@ import {
 } from "@rockbot/bus";
 import { type Envelope, fromWire } from "@rockbot/contracts";
 import type { Link } from "../connection/link.ts";
-import { ACCESS_REFUSED, isRefusal, reasonOf } from "../connection/refusal.ts";
+import { ACCESS_REFUSED, isRefusal } from "../connection/refusal.ts";
 import type { Standstill } from "../connection/standstill.ts";
 import { maybeHandledSince } from "../copies.ts";
 import { countRefused, observeDepths, observePrefetched } from "../metrics.ts";

@@ -1,6 +1,6 @@
+import { reasonOf } from "@rockbot/base";
 import { registerUrlSecret } from "@rockbot/base/redaction";
 import { readBounded } from "@rockbot/edge/body";
-import { reasonOf } from "../connection/refusal.ts";
 
 /** One request that changes something at the broker. */
 export interface Change {

@@ -1,7 +1,7 @@
+import { reasonOf } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import type { Channel } from "amqplib";
 import type { Link } from "../connection/link.ts";
-import { reasonOf } from "../connection/refusal.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import { DEAD_LETTER_EXCHANGE, oldParkedName, queueName } from "../queue-plan.ts";
 import { look, onScratchChannel } from "../topology.ts";

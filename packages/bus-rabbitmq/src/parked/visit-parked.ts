@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { reasonOf } from "@rockbot/base";
 import { BusUnavailableError, type ParkedVisitor, type VisitParkedOptions } from "@rockbot/bus";
 import type { Link } from "../connection/link.ts";
-import { NOT_FOUND, reasonOf } from "../connection/refusal.ts";
+import { NOT_FOUND } from "../connection/refusal.ts";
 import { queueName } from "../queue-plan.ts";
 import { look } from "../topology.ts";
 import { readParked } from "./dead-letter.ts";

@@ -1,4 +1,4 @@
-import { Deadlines } from "@rockbot/base";
+import { Deadlines, reasonOf } from "@rockbot/base";
 import {
   BusClosedError,
   BusUnavailableError,
@@ -11,7 +11,7 @@ import type { ConfirmChannel, Message } from "amqplib";
 import type { AddressSource } from "../connection/address-source.ts";
 import { ConnectionSupervisor } from "../connection/connection-supervisor.ts";
 import type { Link, LinkOptions } from "../connection/link.ts";
-import { ACCESS_REFUSED, NOT_FOUND, reasonOf } from "../connection/refusal.ts";
+import { ACCESS_REFUSED, NOT_FOUND } from "../connection/refusal.ts";
 import type { Standstill } from "../connection/standstill.ts";
 import { observePublisher } from "../metrics.ts";
 import { declareExchanges } from "../topology.ts";

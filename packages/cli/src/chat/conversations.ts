@@ -1,8 +1,7 @@
-import { printable, tools } from "@rockbot/contracts";
+import { counted, printable, tools } from "@rockbot/contracts";
 import { type AskToolOptions, askClient, askTool } from "../client/ask-tool.ts";
 import type { ToolClient } from "../client/tool-client.ts";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { printTable } from "../terminal/print-table.ts";
 
 /** `rockbot chat --list`: the conversations that the user has had with the agent. */

@@ -1,6 +1,5 @@
 import type { WriteStream } from "node:tty";
-import type { AgentEvent, ToolAgentChatOutput } from "@rockbot/contracts";
-import { ToolError } from "@rockbot/contracts";
+import { type AgentEvent, type ToolAgentChatOutput, ToolError } from "@rockbot/contracts";
 import { expect, test } from "vitest";
 import { jsonPrinter, textPrinter } from "./turn-printer.ts";
 

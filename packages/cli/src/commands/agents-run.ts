@@ -1,6 +1,7 @@
 import { costText } from "@rockbot/agent";
 import {
   type AgentUsage,
+  counted,
   type FamilyTurn,
   newId,
   printable,
@@ -18,7 +19,6 @@ import { openToolClient } from "../client/open-tool-client.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
 import { Interrupted } from "../interrupted.ts";
-import { counted } from "../terminal/counted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 import { UsageError } from "../usage-error.ts";

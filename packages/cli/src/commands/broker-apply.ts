@@ -1,10 +1,10 @@
 import { registerSecret } from "@rockbot/base/redaction";
 import { ApplyRightsError, applyRights } from "@rockbot/bus-rabbitmq";
+import { counted } from "@rockbot/contracts";
 import { policyUsers, UNVERIFIED } from "../broker/policy-users.ts";
 import { readPasswords } from "../broker/read-passwords.ts";
 import { readVariable } from "../broker/read-variable.ts";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 

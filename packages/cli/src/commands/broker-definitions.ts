@@ -1,8 +1,8 @@
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
+import { counted } from "@rockbot/contracts";
 import { policyUsers, UNVERIFIED } from "../broker/policy-users.ts";
 import { readPasswords } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
-import { counted } from "../terminal/counted.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface BrokerDefinitionsCommandOptions {

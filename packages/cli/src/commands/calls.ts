@@ -1,10 +1,9 @@
-import { printable } from "@rockbot/contracts";
+import { counted, printable } from "@rockbot/contracts";
 import { MAX_LISTED_CALLS } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/records/journal";
 import type { CallSource } from "../client/calls/call-source.ts";
 import { openCallSource } from "../client/calls/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { type Column, printTable } from "../terminal/print-table.ts";
 import { UsageError } from "../usage-error.ts";
 

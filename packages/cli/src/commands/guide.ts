@@ -1,8 +1,7 @@
-import { newId, ToolError, ToolErrorCode, type ToolGuide, tools } from "@rockbot/contracts";
+import { counted, newId, ToolError, ToolErrorCode, type ToolGuide, tools } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createWriteStream } from "node:fs";
 import { lstat, rename, rm } from "node:fs/promises";
 import { pipeline } from "node:stream/promises";
+import { counted } from "@rockbot/contracts";
 import {
   ImportError,
   itemLine,
@@ -15,7 +16,6 @@ import {
 import { StoreUnavailableError } from "@rockbot/records";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface ImportOptions {

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { tools } from "@rockbot/contracts";
+import { counted, tools } from "@rockbot/contracts";
 import {
   createPolicy,
   defaultPolicySource,
@@ -10,7 +10,6 @@ import {
   readPolicy,
   type Use,
 } from "@rockbot/policy";
-import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";
 

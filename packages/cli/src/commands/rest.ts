@@ -1,9 +1,8 @@
-import { printable, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { counted, printable, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { ConfigError } from "@rockbot/process/config";
 import { checkDocuments, readRestFile, tryRestTool } from "@rockbot/rest-tools";
 import { serviceNamed } from "@rockbot/services";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { UsageError } from "../usage-error.ts";

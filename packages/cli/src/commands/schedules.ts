@@ -1,7 +1,6 @@
-import { printable, type ToolListScheduledTasksOutput, tools } from "@rockbot/contracts";
+import { counted, printable, type ToolListScheduledTasksOutput, tools } from "@rockbot/contracts";
 import { type AskToolOptions, askTool } from "../client/ask-tool.ts";
 import { CommandError } from "../command-error.ts";
-import { counted } from "../terminal/counted.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { type Column, printTable } from "../terminal/print-table.ts";
 

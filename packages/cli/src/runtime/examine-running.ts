@@ -36,14 +36,14 @@ function serverFindings(servers: readonly BridgedServerHealth[]): Finding[] {
       (server): Finding => ({
         what: "MCP server",
         state: "broken",
-        message: `"${printable(server.name)}" ${reasonOf(server)}`,
+        message: `"${printable(server.name)}" ${failureWords(server)}`,
       }),
     ),
   ];
 }
 
 /** Without what its program wrote, which may hold anything: people pass on what `doctor` says. */
-function reasonOf({ lastFailure = "", failures }: BridgedServerHealth): string {
+function failureWords({ lastFailure = "", failures }: BridgedServerHealth): string {
   const [reason = ""] = lastFailure.split("\n", 1);
   return `has failed ${failures === 1 ? "once" : `${failures} times in a row`}: ${printable(reason, MAX_REASON)}`;
 }

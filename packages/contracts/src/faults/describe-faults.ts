@@ -1,5 +1,6 @@
 import { closestMatch } from "leven";
 import { valueAt } from "../json/value-at.ts";
+import { counted } from "./counted.ts";
 import { maskLikelySecrets } from "./mask-likely-secrets.ts";
 import type { SchemaError, Validator } from "./validator.ts";
 
@@ -23,17 +24,17 @@ export interface DescribeFaultsOptions {
 
 const MAX_QUOTE = 60;
 
-const counted = (limit: unknown, what: string): string => `${String(limit)} ${what}${limit === 1 ? "" : "s"}`;
-
 /** What was expected, by the keyword that sets the limit. */
 const LIMITS: Readonly<Record<string, (limit: unknown) => string>> = {
   minLength: (limit) =>
-    limit === 1 ? "expected text that is not empty" : `expected text of at least ${counted(limit, "character")}`,
-  maxLength: (limit) => `expected text of at most ${counted(limit, "character")}`,
-  minItems: (limit) => `expected at least ${counted(limit, "item")}`,
-  maxItems: (limit) => `expected at most ${counted(limit, "item")}`,
-  minProperties: (limit) => `expected at least ${counted(limit, "field")}`,
-  maxProperties: (limit) => `expected at most ${counted(limit, "field")}`,
+    limit === 1
+      ? "expected text that is not empty"
+      : `expected text of at least ${counted(Number(limit), "character")}`,
+  maxLength: (limit) => `expected text of at most ${counted(Number(limit), "character")}`,
+  minItems: (limit) => `expected at least ${counted(Number(limit), "item")}`,
+  maxItems: (limit) => `expected at most ${counted(Number(limit), "item")}`,
+  minProperties: (limit) => `expected at least ${counted(Number(limit), "field")}`,
+  maxProperties: (limit) => `expected at most ${counted(Number(limit), "field")}`,
   minimum: (limit) => `expected at least ${String(limit)}`,
   maximum: (limit) => `expected at most ${String(limit)}`,
   exclusiveMinimum: (limit) => `expected more than ${String(limit)}`,

@@ -53,7 +53,7 @@ function ofCall(error: APICallError, subject: string): ModelError {
       { cause: error.cause },
     );
   if (status < 300)
-    return new ModelError("interrupted", `The answer of ${subject} broke off: ${words(reasonOf(error))}`, {
+    return new ModelError("interrupted", `The answer of ${subject} broke off: ${words(innermostMessage(error))}`, {
       cause: error.cause,
     });
   const said = messageIn(responseBody) ?? (message || `status ${status}`);
@@ -61,7 +61,7 @@ function ofCall(error: APICallError, subject: string): ModelError {
   return ofWords({ status, message: said, text: `${message}\n${responseBody}`, headers }, subject, undefined);
 }
 
-const reasonOf = (error: Error): string => {
+const innermostMessage = (error: Error): string => {
   const last = causes(error).at(-1);
   return last instanceof Error && last.message !== "" ? last.message : "the connection was lost";
 };

@@ -42,13 +42,13 @@ function resultsAfter(messages: readonly ModelMessage[], at: number): ToolMessag
 }
 
 function sendable({ id, name, arguments: input }: ModelToolCall, grammar: RegExp, used: Set<string>): ModelToolCall {
-  let sent = grammar.test(id) ? id : hashOf(id);
-  for (let copy = 2; used.has(sent); copy++) sent = hashOf(`${id} ${copy}`);
+  let sent = grammar.test(id) ? id : hashedId(id);
+  for (let copy = 2; used.has(sent); copy++) sent = hashedId(`${id} ${copy}`);
   used.add(sent);
   return { id: sent, name: sendableName(name), arguments: input };
 }
 
-const hashOf = (id: string): string => createHash("sha256").update(id).digest("hex").slice(0, 32);
+const hashedId = (id: string): string => createHash("sha256").update(id).digest("hex").slice(0, 32);
 
 const sendableName = (name: string): string =>
   NAME.test(name) ? name : name.replaceAll(/[^a-zA-Z0-9_-]/g, "_").slice(0, 64) || "unnamed";

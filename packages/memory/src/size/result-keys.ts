@@ -20,7 +20,7 @@ export interface ResultNames {
  */
 export function resultKey(namespace: string, { toolName, toolCallId, url }: ResultNames): string {
   if (url !== undefined) return `${namespace}/web-${urlName(url)}`;
-  return `${namespace}/tool-${cut(toolName.replace(/[^\p{L}\p{N}_-]/gu, "_"), MAX_NAME, toolName)}-${hashOf(toolCallId)}`;
+  return `${namespace}/tool-${cut(toolName.replace(/[^\p{L}\p{N}_-]/gu, "_"), MAX_NAME, toolName)}-${shortHash(toolCallId)}`;
 }
 
 /** The `url` among the arguments of a call, if it is a text. */
@@ -43,6 +43,6 @@ const cut = (name: string, most: number, whole: string): string =>
   name.length <= most ? name : withHash(name, most, whole);
 
 const withHash = (name: string, most: number, whole: string): string =>
-  `${name.slice(0, most - HASH_DIGITS - 1).toWellFormed()}-${hashOf(whole)}`;
+  `${name.slice(0, most - HASH_DIGITS - 1).toWellFormed()}-${shortHash(whole)}`;
 
-const hashOf = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);
+const shortHash = (text: string): string => createHash("sha256").update(text).digest("hex").slice(0, HASH_DIGITS);

@@ -1,5 +1,4 @@
-import type { ChildNode } from "domhandler";
-import { Element } from "domhandler";
+import { type ChildNode, Element } from "domhandler";
 import type { TreeAdapter } from "parse5";
 import { adapter, type Htmlparser2TreeAdapterMap } from "parse5-htmlparser2-tree-adapter";
 import { PageTooComplexError } from "../page-too-complex-error.ts";

@@ -1,5 +1,4 @@
-import type { CheerioAPI } from "cheerio/slim";
-import { load } from "cheerio/slim";
+import { type CheerioAPI, load } from "cheerio/slim";
 import { Parser, html as standard, type Token } from "parse5";
 import type { Element, ParentNode } from "./dom.ts";
 import { readTokens } from "./html-tokens.ts";

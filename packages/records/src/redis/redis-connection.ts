@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { AwakeClock, backoffMs, RecentMap } from "@rockbot/base";
+import { AwakeClock, backoffMs, RecentMap, reasonOf } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { Redis, type RedisOptions, ReplyError } from "ioredis";
 import type { RedisAddress } from "../redis-address.ts";
@@ -293,7 +293,7 @@ export class RedisConnection<Scripts extends RedisScripts> {
   }
 
   #onError(error: unknown): void {
-    const reason = reasonOf(error);
+    const reason = reasonOf(error).replace(/ Retrying from scratch after [\d.]+ms\./, ""); // of ioredis, which is another each time
     this.#trouble = reason;
     if (reason.startsWith(NO_SENTINEL)) this.#logTrouble(); // no connection has been made that could close
     if (!/^(WRONGPASS|NOAUTH|NOPERM|ERR (AUTH|invalid DB|DB index))/.test(reason)) return;
@@ -347,11 +347,4 @@ function serverOptions(
 function nothingIfForbidden(error: Error): string {
   if (error.message.startsWith("NOPERM")) return "";
   throw error;
-}
-
-/** Node gives no message where it tried several addresses of a host. */
-function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.map(reasonOf).join(", ");
-  if (!(error instanceof Error)) return String(error);
-  return error.message.replace(/ Retrying from scratch after [\d.]+ms\./, "") || error.name; // of ioredis, which is another each time
 }

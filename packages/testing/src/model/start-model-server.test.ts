@@ -1,8 +1,7 @@
 import Anthropic from "@anthropic-ai/sdk";
 import OpenAI from "openai";
 import { describe, expect, test } from "vitest";
-import type { ModelServer } from "./start-model-server.ts";
-import { startModelServer } from "./start-model-server.ts";
+import { type ModelServer, startModelServer } from "./start-model-server.ts";
 
 const parameters = { type: "object" as const, properties: { url: { type: "string" } } };
 

@@ -17,7 +17,7 @@ export interface SeenTool {
 /** A definition that is approved. */
 export interface Pin {
   readonly name: string;
-  /** Of all that the server says of the tool: see `hashOf`. */
+  /** Of all that the server says of the tool: see `definitionHash`. */
   readonly hash: string;
   /** The same without its name: two tools of one shape differ in their names only. */
   readonly shape: string;
@@ -59,7 +59,7 @@ export interface PinRecord {
 }
 
 /** SHA-256 of the definition's canonical form: the same for definitions that differ in the order of properties only. */
-export const hashOf = (tool: SeenTool): string => hashesOf(tool).hash;
+export const definitionHash = (tool: SeenTool): string => hashesOf(tool).hash;
 
 export const shapeOf = (tool: SeenTool): string => hashesOf(tool).shape;
 

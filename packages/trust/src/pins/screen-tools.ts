@@ -1,4 +1,4 @@
-import { FIRST_SIGHT, type HeldTool, hashOf, type Pin, type PinRecord, type SeenTool, shapeOf } from "./pin.ts";
+import { definitionHash, FIRST_SIGHT, type HeldTool, type Pin, type PinRecord, type SeenTool, shapeOf } from "./pin.ts";
 import { suspicionsOf } from "./suspicions.ts";
 
 /** Which definitions are pinned without an operator: those of a server that is seen for the first time, or none. */
@@ -59,10 +59,10 @@ export function screenTools<Tool extends SeenTool>(
     const { name } = listedTool;
     const forms = formsOf(listedTool);
     const tool =
-      forms.find((form) => approved.get(name)?.has(hashOf(form))) ??
-      forms.find((form) => before.get(name)?.hash === hashOf(form)) ??
+      forms.find((form) => approved.get(name)?.has(definitionHash(form))) ??
+      forms.find((form) => before.get(name)?.hash === definitionHash(form)) ??
       listedTool;
-    const hash = hashOf(tool);
+    const hash = definitionHash(tool);
     if (approved.get(name)?.has(hash) === true) {
       offered.push(tool);
       if (isApproved(name, hash)) approvals.add(name);

@@ -48,7 +48,7 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
       return await readBounded(chunks, MAX_REQUEST_BYTES);
     }
     const read = await readMessage(chunks, MAX_REQUEST_BYTES);
-    return Buffer.isBuffer(read) ? read : new MessageTooLargeError(read.id);
+    return Buffer.isBuffer(read) ? read : new McpRequestTooLargeError(read.id);
   } catch (error) {
     if (error instanceof BodyTooLargeError) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
     return new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", {
@@ -99,7 +99,7 @@ export function readA2aBody(body: ReceivedBody, headers: IncomingHttpHeaders): R
 
 /**
  * The message of MCP in a request's body. Whether it is one is for the protocol to say.
- * @throws {MessageTooLargeError} with its id
+ * @throws {McpRequestTooLargeError} with its id
  * @throws {ToolError} in words for the client, if it is no JSON
  */
 export function readMcpMessage(body: ReceivedBody, headers: IncomingHttpHeaders): unknown {
@@ -109,7 +109,7 @@ export function readMcpMessage(body: ReceivedBody, headers: IncomingHttpHeaders)
 }
 
 /** A client of a protocol with ids waits for an answer to its request, and makes little of any other. */
-export class MessageTooLargeError extends ToolError {
+export class McpRequestTooLargeError extends ToolError {
   /** Of the request; undefined if it has none that could be found. */
   readonly id: string | number | undefined;
 

@@ -6,7 +6,7 @@ import type { Authenticate } from "../door/authenticate.ts";
 import type { GatewayEnv } from "../door/guard.ts";
 import { recheck } from "../door/recheck.ts";
 import { errorBody } from "../http/http-error.ts";
-import { MessageTooLargeError, readMcpMessage } from "../http/read-body.ts";
+import { McpRequestTooLargeError, readMcpMessage } from "../http/read-body.ts";
 import { sendStream } from "../http/send-stream.ts";
 
 export interface McpDoorOptions {
@@ -47,7 +47,7 @@ export function mcpDoor(
     try {
       if (method === "POST") body = readMcpMessage(c.get("body"), incoming.headers);
     } catch (error) {
-      if (!(error instanceof MessageTooLargeError) || error.id === undefined) throw error;
+      if (!(error instanceof McpRequestTooLargeError) || error.id === undefined) throw error;
       return c.json({
         jsonrpc: "2.0",
         id: error.id,

@@ -13,8 +13,7 @@ import {
 } from "../generated/endpoints.ts";
 import type { DocumentImport } from "../openapi/document-import.ts";
 import { isForbiddenHeader } from "../request/place-value.ts";
-import type { BodyTemplate, RequestTemplate } from "../request/template-request.ts";
-import { prepareFromTemplate, usedBy } from "../request/template-request.ts";
+import { type BodyTemplate, prepareFromTemplate, type RequestTemplate, usedBy } from "../request/template-request.ts";
 import { parseTextTemplate, type TextTemplate } from "../request/text-template.ts";
 import type { Paging } from "../response/next-page.ts";
 import { type SelectPart, selectPart } from "../response/select-part.ts";

@@ -1,14 +1,14 @@
 import { printable, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import { isOver } from "../task/scheduled-task.ts";
+import { isSameName, ownerOf, type SchedulingParts, visibleTasks } from "./scheduling-parts.ts";
 import { withStore } from "./store-errors.ts";
-import { isSameName, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
 /**
  * `cancel_scheduled_task`: removes a task of the same caller. A run that is on its way ends by itself. Which task it is
  * does not hang on where it is asked.
  */
-export function cancelScheduledTask({ store }: Pick<TaskDesk, "store">): Tool {
+export function cancelScheduledTask({ store }: Pick<SchedulingParts, "store">): Tool {
   return defineTool(tools.cancelScheduledTask, ({ name, conversation }, context) =>
     withStore("cancel the task", async () => {
       const { caller, sessionId } = ownerOf(context);

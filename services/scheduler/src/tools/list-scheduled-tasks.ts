@@ -4,14 +4,14 @@ import type { Usage } from "../store/schedule-store.ts";
 import { beginningOf } from "../task/beginning-of.ts";
 import { isOver, type ScheduledTask, type TaskRun } from "../task/scheduled-task.ts";
 import { dayOf, isoTime, zonedTime } from "../time/zoned-time.ts";
+import { isSameName, ownerOf, type SchedulingParts, visibleTasks } from "./scheduling-parts.ts";
 import { withStore } from "./store-errors.ts";
-import { isSameName, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
 /**
  * `list_scheduled_tasks`: the tasks of the same caller as a table, with the present time; those of one name with their
  * last answers.
  */
-export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: TaskDesk): Tool {
+export function listScheduledTasks({ store, zone, maxTasks, mostPerDay }: SchedulingParts): Tool {
   return defineTool(tools.listScheduledTasks, ({ name }, context) =>
     withStore("list the tasks", async () => {
       const { caller, sessionId } = ownerOf(context);
@@ -91,7 +91,7 @@ function cell(text: string): string {
 
 function usageText(
   { count, used }: { readonly count: number; readonly used: Usage },
-  { maxTasks, mostPerDay }: Pick<TaskDesk, "maxTasks" | "mostPerDay">,
+  { maxTasks, mostPerDay }: Pick<SchedulingParts, "maxTasks" | "mostPerDay">,
 ): string {
   return `Tasks of this caller: ${count} of ${maxTasks}. Today: ${used.fires} of ${mostPerDay.fires} fires, ${used.tokens} of ${mostPerDay.tokens} tokens.`;
 }

@@ -6,16 +6,16 @@ import { tooCloseFires } from "../cron/shortest-gap.ts";
 import { CallerFullError, type ChangeOutcome } from "../store/schedule-store.ts";
 import { isOver, type ScheduledTask, taskKey } from "../task/scheduled-task.ts";
 import { isoTime, zonedTime } from "../time/zoned-time.ts";
+import { NO_BOUNDS, ownerOf, type SchedulingParts, visibleTasks } from "./scheduling-parts.ts";
 import { withStore } from "./store-errors.ts";
-import { NO_BOUNDS, ownerOf, type TaskDesk, visibleTasks } from "./task-desk.ts";
 
 /** `schedule_task`: makes a task, or replaces the one of that name of the same caller and session. */
-export function scheduleTask(desk: TaskDesk): Tool {
-  const { store, zone, onScheduled } = desk;
+export function scheduleTask(parts: SchedulingParts): Tool {
+  const { store, zone, onScheduled } = parts;
   return defineTool(tools.scheduleTask, (input, context) =>
     withStore("schedule the task", async () => {
       const { caller, sessionId } = ownerOf(context);
-      const refusal = desk.refusalFor(caller);
+      const refusal = parts.refusalFor(caller);
       if (refusal !== undefined)
         throw new ToolError(ToolErrorCode.Denied, `Cannot schedule the task: no run of it could begin, as ${refusal}`, {
           details: { reason: "policy" },
@@ -26,7 +26,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
         input.run_once === true,
       ];
       const now = await store.now();
-      const { times, fires } = readFires(cron, isOnce, { ...desk, now });
+      const { times, fires } = readFires(cron, isOnce, { ...parts, now });
       const key = taskKey({ caller, sessionId, name });
       const task: ScheduledTask = {
         key,
@@ -43,12 +43,12 @@ export function scheduleTask(desk: TaskDesk): Tool {
         createdAt: now,
         nextAt: times.next(now),
       };
-      const replaced = await put(task, context, desk);
+      const replaced = await put(task, context, parts);
       onScheduled();
       const shown = fires.map((at) => zonedTime(at, zone));
       const runs = isOnce ? `It runs once, at ${shown[0]}` : `Its next runs are at ${shown.join("; ")}`;
       return {
-        content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.${desk.isAgentThere() ? "" : NO_AGENT}`,
+        content: `${replaced ? "Replaced" : "Scheduled"} the task "${name}" (${cron}). ${runs}. Time zone: ${zone}. It is now ${zonedTime(now, zone)}.${parts.isAgentThere() ? "" : NO_AGENT}`,
         structured: {
           name,
           cron,
@@ -66,7 +66,7 @@ export function scheduleTask(desk: TaskDesk): Tool {
 const NO_AGENT = " No agent is on the bus now: as long as there is none, its runs fail.";
 
 /** @throws {ToolError} if the caller has too many tasks */
-async function put(task: ScheduledTask, asker: Asker, { store, maxTasks }: TaskDesk): Promise<boolean> {
+async function put(task: ScheduledTask, asker: Asker, { store, maxTasks }: SchedulingParts): Promise<boolean> {
   const { key, caller } = task;
   for (;;) {
     const before = await store.read(key);
@@ -102,7 +102,7 @@ type Asker = Parameters<typeof visibleTasks>[1];
  * Of the tasks that the asker sees and that are there for their answers alone, the oldest gives way.
  * @returns false if there is none
  */
-async function madeRoom(asker: Asker, store: TaskDesk["store"]): Promise<boolean> {
+async function madeRoom(asker: Asker, store: SchedulingParts["store"]): Promise<boolean> {
   const over = (await visibleTasks(store, asker)).visible
     .filter(isOver)
     .sort((a, b) => (a.keptUntil ?? 0) - (b.keptUntil ?? 0));
@@ -122,7 +122,7 @@ async function madeRoom(asker: Asker, store: TaskDesk["store"]): Promise<boolean
 function readFires(
   cron: string,
   isOnce: boolean,
-  { zone, shortestIntervalMs, now }: TaskDesk & { readonly now: number },
+  { zone, shortestIntervalMs, now }: SchedulingParts & { readonly now: number },
 ): { readonly times: CronTimes; readonly fires: readonly number[] } {
   let times: CronTimes;
   try {

@@ -193,7 +193,7 @@ async function install({ options, source, shelf, requirements, request, signal }
       signal: inTime,
     });
     if (layer === undefined || end.kind === "failed" || end.kind === "gone")
-      throw await reasonOf(end, gate, sandbox.gone);
+      throw await errorOfEnd(end, gate, sandbox.gone);
     if (end.kind === "installed") await unfinished.finish(layer, writer.bytes);
     await shelf.remember(request, layer);
     log.info(
@@ -217,7 +217,7 @@ async function install({ options, source, shelf, requirements, request, signal }
   }
 }
 
-async function reasonOf(
+async function errorOfEnd(
   end: { readonly kind: string; readonly words?: string },
   gate: HostGate,
   gone: Promise<{ readonly isOutOfMemory: boolean }>,

@@ -41,7 +41,7 @@ export class WebSocketTransport implements Transport {
       socket.once("open", resolve);
       socket.once("error", (error) =>
         reject(
-          new NotSentError(`the connection is refused (${reasonOf(error)})`, {
+          new NotSentError(`the connection is refused (${handshakeOutcome(error)})`, {
             cause: new NetworkFault(this.#url, codeOf(error), error),
           }),
         ),
@@ -81,5 +81,5 @@ export class WebSocketTransport implements Transport {
 }
 
 /** The outcome of the handshake, without address or header. */
-const reasonOf = (error: Error): string =>
+const handshakeOutcome = (error: Error): string =>
   /^Unexpected server response: \d+$/.exec(error.message)?.[0] ?? codeOf(error) ?? "unknown error";

@@ -1,6 +1,5 @@
 import type { Writable } from "node:stream";
-import type { Container, ContainerState, Pod, PodStatus } from "../store/objects.ts";
-import { timestamp } from "../store/objects.ts";
+import { type Container, type ContainerState, type Pod, type PodStatus, timestamp } from "../store/objects.ts";
 import { ContainerLog } from "./container-log.ts";
 import { containerOptionsOf } from "./container-options.ts";
 import { type ContainerEnd, type ContainerProcess, startContainerProcess } from "./container-process.ts";

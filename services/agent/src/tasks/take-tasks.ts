@@ -17,7 +17,7 @@ import { CHAT_SKILL, type ServedAgent } from "./announce-agents.ts";
 import { type TaskErrorCode, type TaskMessages, type TaskPlace, TaskState, taskReplyTopic } from "./task-messages.ts";
 import { taskText } from "./task-text.ts";
 
-export interface TaskDeskOptions {
+export interface TakeTasksOptions {
   readonly agents: readonly ServedAgent[];
   readonly agent: Pick<Agent, "cancel" | "isToBlame">;
   readonly turns: Pick<TurnCalls, "ask">;
@@ -49,27 +49,27 @@ interface Asked {
  * task of the same sender is the same turn. Each gets one answer, which may be a question. A message that names no
  * topic of its sender is dead-lettered. Instances share the messages.
  */
-export function openTaskDesk(bus: Bus, options: TaskDeskOptions): Promise<AsyncDisposable> {
-  const desk = new TaskDesk(bus, options);
+export function takeTasks(bus: Bus, options: TakeTasksOptions): Promise<AsyncDisposable> {
+  const taker = new TaskTaker(bus, options);
   return bus.subscribe(
     {
       name: AGENT_TASK_SUBSCRIPTION,
       topics: options.agents.flatMap(({ name }) => [taskTopics.task(name), taskTopics.cancel(name)]),
       drainMs: options.drainMs,
-      onDeadLetter: (message, death) => desk.giveUp(message, death),
-      isToBlame: (message) => desk.isToBlame(message),
+      onDeadLetter: (message, death) => taker.giveUp(message, death),
+      isToBlame: (message) => taker.isToBlame(message),
       ...METERED,
     },
-    (message, delivery) => desk.take(message, delivery),
+    (message, delivery) => taker.take(message, delivery),
   );
 }
 
-class TaskDesk {
+class TaskTaker {
   readonly #bus: Bus;
-  readonly #options: TaskDeskOptions;
+  readonly #options: TakeTasksOptions;
   readonly #byTopic: ReadonlyMap<string, ServedAgent>;
 
-  constructor(bus: Bus, options: TaskDeskOptions) {
+  constructor(bus: Bus, options: TakeTasksOptions) {
     this.#bus = bus;
     this.#options = options;
     this.#byTopic = new Map(

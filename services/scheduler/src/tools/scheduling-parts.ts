@@ -2,7 +2,7 @@ import type { ScheduleStore, Usage } from "../store/schedule-store.ts";
 import type { ScheduledTask } from "../task/scheduled-task.ts";
 
 /** What the tools share: the tasks, and the bounds of one caller. */
-export interface TaskDesk {
+export interface SchedulingParts {
   readonly store: ScheduleStore;
   /** The zone of new tasks. */
   readonly zone: string;
