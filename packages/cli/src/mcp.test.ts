@@ -63,7 +63,7 @@ test("up starts the servers, and mcp ls says how each stands", { timeout: 120_00
     body: '{"c":3}',
   });
   expect(await answer.json()).toMatchObject({ content: '{"c":3}', trust: { level: "untrusted", origin: "mcp:works" } });
-  expect((await fetch(`${up.url}/operator/mcp`)).status).toBe(404); // only the socket tells
+  expect((await fetch(`${up.url}/operator/mcp`)).status).toBe(401); // only the socket tells without a token
 });
 
 test("over a broker, tools and call know the tools for MCP servers, and say of what never comes that it does not", {

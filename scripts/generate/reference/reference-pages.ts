@@ -9,6 +9,7 @@ import { logEventsReference } from "./log-events-reference.ts";
 import { messagesReference } from "./messages-reference.ts";
 import { metricsReference } from "./metrics-reference.ts";
 import { modelTextsReference } from "./model-texts-reference.ts";
+import { operatorsReference } from "./operators-reference.ts";
 import { policyReference } from "./policy-reference.ts";
 import { securePage } from "./secure-page.ts";
 import { servicesReference } from "./services-reference.ts";
@@ -38,6 +39,7 @@ export async function referencePages({ definitions, configs }: ReferenceParts): 
     messages: messagesReference(definitions),
     metrics: metricsReference(sources),
     "model-texts": modelTextsReference(sources),
+    operators: operatorsReference(),
     policy: policyReference(EXAMPLE_POLICY),
     services: servicesReference(services),
     settings: settingsReference(configs),

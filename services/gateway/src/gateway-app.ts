@@ -132,7 +132,9 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   addProbes(app, notReady);
   const authenticate = createAuthenticator({ self: caller.agent, token, policy, isOpen });
-  addOperators(app, { ...options, refusals, log });
+  const callOptions = { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log };
+  const invokeTool = invoke(caller, callOptions);
+  addOperators(app, caller, { ...options, invoke: invokeTool, log });
   const toolsOf = (by: string | undefined) => listTools(caller.toolsOf(by ?? caller.agent));
   const agents = a2a?.({ headers, stallMs: ANSWER_MS });
   // A stranger reads from the card how to ask, and nothing else.
@@ -162,10 +164,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     return c.json({ tools: toolsOf(c.get("caller")), ...absent(missing) });
   });
   addGuideRoutes(app, caller);
-  app.post(
-    "/v1/tools/:name/invoke",
-    invoke(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }),
-  );
+  app.post("/v1/tools/:name/invoke", invokeTool);
   app.get("/v1/calls/:toolCallId", async (c) =>
     c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))),
   );
@@ -181,7 +180,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
       signal,
       log,
     });
-    const embed = embeddings(caller, { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log });
+    const embed = embeddings(caller, callOptions);
     addChatRoutes(app, chat, embed, models(caller, toolsOf));
   }
   if (agents !== undefined) app.all(`${agents.path}/*`, agents.requests);
@@ -206,7 +205,11 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 }
 
 /** The doors for operators, as long as there is one: their endpoints, and the console. */
-function addOperators(app: Hono<GatewayEnv>, options: GatewayAppOptions & { readonly log: Logger }): void {
+function addOperators(
+  app: Hono<GatewayEnv>,
+  caller: ToolCaller,
+  options: GatewayAppOptions & { readonly invoke: ReturnType<typeof invoke>; readonly log: Logger },
+): void {
   const { policy, operator, localOperator: local, console, allowedHosts = [], allowedOrigins = [] } = options;
   if (operator === undefined || policy === undefined) return;
   const authenticate = createOperatorAuthenticator({ policy, local });
@@ -221,6 +224,8 @@ function addOperators(app: Hono<GatewayEnv>, options: GatewayAppOptions & { read
     ...names,
     identify: identifyOperator(authenticate, sessions),
     admit: admission(() => admissions),
+    invoke: options.invoke,
+    caller,
     headers,
     log: options.log,
   });

@@ -21,8 +21,10 @@ import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { hasOperators } from "./operators/authenticate-operator.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
+import { createOverviewApp, OVERVIEW_PATH } from "./operators/operator-overview.ts";
 import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
+import { createToolsApp, TOOLS_PATH } from "./operators/operator-tools.ts";
 import { SessionHub } from "./sessions/session-hub.ts";
 
 /** The parts of the process that a gateway uses. */
@@ -234,9 +236,12 @@ function listen(
   );
 }
 
-function callsAndPolicy({ caller, policy }: OperatorParts): HttpApp {
+function callsAndPolicy({ bus, caller, policy }: OperatorParts): HttpApp {
+  const journals = () => [caller.journal];
   return operatorRoutes({
-    [CALLS_PATH]: createCallsApp([caller.journal]),
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, journals }),
+    [TOOLS_PATH]: createToolsApp(caller),
+    [CALLS_PATH]: createCallsApp(journals),
     [POLICY_PATH]: createPolicyApp(policy, caller.tools),
   });
 }

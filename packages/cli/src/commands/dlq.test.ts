@@ -82,7 +82,7 @@ test("the parked messages of a running up are for its user's socket, and for nob
   });
 
   for (const path of ["/operator/dlq/list", "/operator/dlq/purge?service=web-tools", "/v1/../operator/dlq/list"]) {
-    expect((await fetch(`${up.url}${path}`, { method: "POST" })).status).toBe(404);
+    expect((await fetch(`${up.url}${path}`, { method: "POST" })).status).toBe(401);
     expect(await statusOverSocket(join(folder.path, "run/rockbot.sock"), "GET", path)).toBe(404);
   }
   expect(await statusOverSocket(join(folder.path, "run/rockbot.sock"), "POST", "/operator/dlq/list")).toBe(200);

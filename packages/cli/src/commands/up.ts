@@ -21,8 +21,9 @@ import { CommandError } from "../command-error.ts";
 import { examineRunning } from "../runtime/examine-running.ts";
 import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { offLines, offTools } from "../runtime/off-tools.ts";
-import { operatorApp } from "../runtime/operator-app.ts";
+import { type OperatorAppParts, operatorApp } from "../runtime/operator-app.ts";
 import { type OwnSocket, ownSocket } from "../runtime/own-socket.ts";
+import { runningProblems } from "../runtime/running-problems.ts";
 import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
 import { fitLine } from "../terminal/fit-line.ts";
 import { printError } from "../terminal/print-error.ts";
@@ -90,6 +91,9 @@ export async function up(options: UpOptions): Promise<void> {
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
   const localOperator = createLocalOperator();
+  const journals = () => [...(caller ? [caller] : []), ...running.values()].flatMap(({ journal }) => journal ?? []);
+  const further = () =>
+    runningProblems({ running, servers: bridgeIn(running)?.servers, approvals: approvalsIn(running) });
   for (const { service, config } of chosen) {
     const parts = {
       bus,
@@ -99,7 +103,7 @@ export async function up(options: UpOptions): Promise<void> {
       log,
       policy,
       signal: shutdown.signal,
-      operator: operatorOf(approvalsIn(running), log),
+      operator: operatorOf({ journals, further }, approvalsIn(running), log),
       localOperator,
     };
     const remembered = await remember({ service, config }, { records, started, log });
@@ -110,7 +114,7 @@ export async function up(options: UpOptions): Promise<void> {
       ),
     );
   }
-  const bridge = running.get("mcp-bridge") as McpBridge | undefined; // undefined, too, if it cannot run here
+  const bridge = bridgeIn(running); // undefined, too, if it cannot run here
   const gateway = running.get("gateway") as Gateway | undefined;
   /** A link that opens the console once. */
   const consoleLink = () => gateway?.consoleUrl && `${gateway.consoleUrl}#code=${localOperator.codes.create()}`;
@@ -135,7 +139,8 @@ export async function up(options: UpOptions): Promise<void> {
             ],
             approvals: approvalsIn(running),
             consoleLink,
-            journals: [caller, ...running.values()].flatMap(({ journal }) => journal ?? []),
+            journals,
+            further,
             policy,
             audit,
           },
@@ -161,9 +166,12 @@ export async function up(options: UpOptions): Promise<void> {
 /** How long the start waits for MCP servers that neither are there nor have failed. Their tools come later, too. */
 const MCP_SERVERS_MS = 10_000;
 
+const bridgeIn = (running: ReadonlyMap<string, RunningOrOff>): McpBridge | undefined =>
+  running.get("mcp-bridge") as McpBridge | undefined;
+
 const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApprovals | undefined =>
   mergeApprovals(
-    (running.get("mcp-bridge") as McpBridge | undefined)?.approvals,
+    bridgeIn(running)?.approvals,
     (running.get("rest-tools") as RunningRestTools | undefined)?.approvals,
     (running.get("a2a") as RunningA2a | undefined)?.approvals,
   );
@@ -189,14 +197,11 @@ async function openAudit(file: string, options: OpenAuditLogOptions) {
   }
 }
 
-/**
- * The endpoints that operators reach by their tokens: the same as by the socket, but for the calls of other callers in
- * this process.
- */
+/** The endpoints that operators reach by their tokens: the same as by the socket. */
 const operatorOf =
-  (approvals: BridgeApprovals | undefined, log: Logger) =>
-  ({ caller, ...parts }: OperatorParts) =>
-    operatorApp({ ...parts, caller, journals: [caller.journal], approvals, log });
+  (known: Pick<OperatorAppParts, "journals" | "further">, approvals: BridgeApprovals | undefined, log: Logger) =>
+  (parts: OperatorParts) =>
+    operatorApp({ ...parts, ...known, approvals, log });
 
 /** The token that a request to the gateway must carry. */
 const tokens: Readonly<Record<Gateway["access"], string>> = {

@@ -43,9 +43,13 @@ function serverFindings(servers: readonly BridgedServerHealth[]): Finding[] {
 }
 
 /** Without what its program wrote, which may hold anything: people pass on what `doctor` says. */
-function failureWords({ lastFailure = "", failures }: BridgedServerHealth): string {
+const failureWords = ({ failures, ...server }: BridgedServerHealth): string =>
+  `has failed ${failures === 1 ? "once" : `${failures} times in a row`}: ${firstReason(server)}`;
+
+/** Why the last attempt or connection failed, without what the server's program wrote. */
+export function firstReason({ lastFailure = "" }: Pick<BridgedServerHealth, "lastFailure">): string {
   const [reason = ""] = lastFailure.split("\n", 1);
-  return `has failed ${failures === 1 ? "once" : `${failures} times in a row`}: ${printable(reason, MAX_REASON)}`;
+  return printable(reason, MAX_REASON);
 }
 
 async function waiting(approvals: BridgeApprovals | undefined): Promise<readonly Finding[]> {

@@ -47,7 +47,7 @@ delegates: [${user}]
   const app = operatorApp({
     bus,
     caller,
-    journals: [caller.journal],
+    journals: () => [caller.journal],
     policy,
     signal: new AbortController().signal,
     log: undefined,

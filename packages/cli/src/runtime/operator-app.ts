@@ -2,10 +2,15 @@ import type { Bus, Logger } from "@rockbot/bus";
 import {
   CALLS_PATH,
   createCallsApp,
+  createOverviewApp,
   createPolicyApp,
+  createToolsApp,
+  type Further,
   type HttpApp,
+  OVERVIEW_PATH,
   operatorRoutes,
   POLICY_PATH,
+  TOOLS_PATH,
 } from "@rockbot/gateway";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -18,18 +23,31 @@ export interface OperatorAppParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
   /** Of all callers in this process. */
-  readonly journals: readonly ToolCaller["journal"][];
+  readonly journals: () => readonly ToolCaller["journal"][];
   readonly policy: PolicyHolder | undefined;
   /** Of the bridge in this process, if there is one. */
   readonly approvals?: BridgeApprovals | undefined;
+  /** What else is known of the services in this process. @default nothing */
+  readonly further?: (() => Promise<Further>) | undefined;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
   readonly log: Logger | undefined;
 }
 
 /** All that operators reach in a running `rockbot up`. It asks for no token: see createDlqApp. */
-export function operatorApp({ bus, caller, journals, policy, approvals, signal, log }: OperatorAppParts): HttpApp {
+export function operatorApp({
+  bus,
+  caller,
+  journals,
+  policy,
+  approvals,
+  further,
+  signal,
+  log,
+}: OperatorAppParts): HttpApp {
   return operatorRoutes({
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, journals, hasLetters: true, further }),
+    [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
     [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),

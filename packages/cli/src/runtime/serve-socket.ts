@@ -2,6 +2,7 @@ import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import {
   createGatewayApp,
+  type Further,
   type GatewayAppOptions,
   type HttpApp,
   OPERATOR_PATH,
@@ -59,7 +60,9 @@ export interface SocketParts {
   /** The folder of its program. @default this one's */
   readonly root?: string | undefined;
   /** Of all callers in this process, for the operator. @default the caller's */
-  readonly journals?: readonly ToolCaller["journal"][] | undefined;
+  readonly journals?: (() => readonly ToolCaller["journal"][]) | undefined;
+  /** What else is known of the services in this process. @default nothing */
+  readonly further?: (() => Promise<Further>) | undefined;
   /** Where calls that are refused here leave a line. @default nowhere: they are logged and counted only */
   readonly audit?: AuditLog | undefined;
   /** In force, for the operator to ask. @default nothing is said of any */
@@ -84,7 +87,8 @@ export async function serveSocket(
     consoleLink = () => undefined,
     root = CHECKOUT,
     approvals,
-    journals = [caller.journal],
+    journals = () => [caller.journal],
+    further,
     policy,
     audit,
   }: SocketParts,
@@ -103,7 +107,16 @@ export async function serveSocket(
     log,
     notReady,
   });
-  const operator = operatorApp({ bus, caller, journals, policy, approvals, signal: drainOver.signal, log });
+  const operator = operatorApp({
+    bus,
+    caller,
+    journals,
+    policy,
+    approvals,
+    further,
+    signal: drainOver.signal,
+    log,
+  });
   const mcp = createMcpApp(mcpServers);
   const app: HttpApp = {
     async fetch(request, env) {

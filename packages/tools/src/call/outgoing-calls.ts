@@ -152,6 +152,18 @@ export class OutgoingCalls {
     }
   }
 
+  /** See ToolCaller.cancel. */
+  cancel(toolCallId: string, by: string): boolean {
+    const out = this.#out.get(toolCallId);
+    const details = { mayHaveRun: true };
+    out?.cancelled.abort(
+      new ToolError(ToolErrorCode.Cancelled, `The call of "${out.request.toolName}" was cancelled by ${by}`, {
+        details,
+      }),
+    );
+    return out !== undefined;
+  }
+
   /** Takes no more calls. @param reason what ends those that are out; without one they are left as they are */
   close(reason?: () => ToolError): void {
     this.#isClosed = true;

@@ -15,7 +15,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { CallJournal, type JournalStore } from "@rockbot/records/journal";
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
-import type { Discovery } from "../discover/tool-directory.ts";
+import type { Discovery, HeardService } from "../discover/tool-directory.ts";
 import { MAX_CALLS_IN_FLIGHT } from "../limits.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { MessageMeter } from "../messages/message-meter.ts";
@@ -94,6 +94,15 @@ export interface ToolCaller extends AsyncDisposable {
    * come.
    */
   discovered(): Promise<Discovery>;
+  /** For operators: the services that are there, and those that have left within the last hour, sorted by name. */
+  services(): Promise<readonly HeardService[]>;
+  /** For operators: every tool that is announced, or of this process, for all callers. */
+  knownTools(): readonly ToolRegistration[];
+  /**
+   * For operators: cancels a call of this caller, in somebody's name.
+   * @returns false if no call of that id is out
+   */
+  cancel(toolCallId: string, by: string): boolean;
   /** The names of tools that wait for an operator, of those that a caller may use. */
   heldFrom(caller: string): readonly string[];
   /** Whether a service says that tools whose names begin so may come, as what offers them is being connected. */
@@ -204,6 +213,9 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     addGuide: (guide, tool) => tools.addGuide(guide, tool),
     summaryOf: (service) => tools.directory.summaryOf(service),
     discovered: () => tools.directory.discovered(),
+    services: () => tools.directory.heard(),
+    knownTools: () => tools.registry.getTools(),
+    cancel: (toolCallId, by) => calls.cancel(toolCallId, by),
     heldFrom: (by) => tools.heldFrom(by),
     awaits: (toolName) => tools.directory.awaits(toolName),
     getAnswer: (toolCallId) =>

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { startLoop } from "@rockbot/base";
+import { OldestFirstMap, startLoop } from "@rockbot/base";
 import type { Bus } from "@rockbot/bus";
 import {
   type AnnouncedTool,
@@ -83,6 +83,23 @@ export interface MissingList {
   readonly fault: string | undefined;
 }
 
+/** A service that is there, or has left within the last hour. */
+export interface HeardService {
+  readonly service: string;
+  readonly instances: number;
+  /** How many tools it offers. */
+  readonly tools: number;
+  /** Whether somebody takes its calls now, as far as can be known. */
+  readonly isServed: boolean;
+  /** Why its list of tools cannot be used; undefined if it can be, or has not come. */
+  readonly fault: string | undefined;
+  /** The revisions of the policy that its instances go by, sorted. */
+  readonly policies: readonly string[];
+}
+
+/** How long a service is remembered that has left. */
+const LEFT_MS = 3_600_000;
+
 /** A list that an instance has and this process has not. */
 interface WantedList {
   readonly epoch: number;
@@ -109,7 +126,7 @@ interface ServiceView {
   /** Of the messages that it came in; a change adds its own, whatever it replaces. */
   bytes: number;
   /** By name: when each instance was last heard of, and its epoch. */
-  readonly instances: Map<string, { readonly seen: number; readonly epoch: number }>;
+  readonly instances: Map<string, { readonly seen: number; readonly epoch: number; readonly policy?: string }>;
 }
 
 /** The tools that are served on a bus, as heard from announcements. */
@@ -117,6 +134,8 @@ export class ToolDirectory implements AsyncDisposable {
   readonly #bus: Bus;
   readonly #options: ToolDirectoryOptions;
   readonly #services = new Map<string, ServiceView>();
+  /** When each service left, of those that have. */
+  readonly #left = new OldestFirstMap<string, number>();
   readonly #holders: ToolHolders;
   /** By service. */
   readonly #wanted = new Map<string, WantedList>();
@@ -187,6 +206,27 @@ export class ToolDirectory implements AsyncDisposable {
         return { service, pages, pagesHad, fault };
       })
       .sort((a, b) => (a.service < b.service ? -1 : 1));
+  }
+
+  /** The services that are there, and those that have left lately, sorted by name. */
+  async heard(): Promise<readonly HeardService[]> {
+    this.#left.deleteOldestWhile((at) => performance.now() - at > LEFT_MS || this.#left.size > MAX_SERVICES);
+    const names = new Set([...this.#services.keys(), ...this.#wanted.keys(), ...[...this.#left].map(([name]) => name)]);
+    return Promise.all([...names].sort().map((service) => this.#heardOf(service)));
+  }
+
+  async #heardOf(service: string): Promise<HeardService> {
+    const [view, wanted] = [this.#services.get(service), this.#wanted.get(service)];
+    const policies = [...(view?.instances.values() ?? [])].flatMap(({ policy }) => policy ?? []);
+    return {
+      service,
+      instances: view?.instances.size ?? wanted?.heard.size ?? 0,
+      tools: view?.tools.length ?? 0,
+      isServed:
+        view === undefined ? wanted !== undefined : await this.#liveness.isServed(subscriptionOf(service, view)),
+      fault: wanted?.fault,
+      policies: [...new Set(policies)].sort(),
+    };
   }
 
   /**
@@ -331,7 +371,7 @@ export class ToolDirectory implements AsyncDisposable {
     const listHash = headers[Header.ListHash];
     if (of !== undefined && listHash !== undefined && this.#services.get(of)?.hash === listHash) return; // a list that is here need not be read
     if (type === messages.ToolHeartbeat.type)
-      this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat));
+      this.#heardBy("ToolHeartbeat", message, of, (heartbeat) => this.#onHeartbeat(heartbeat, headers[Header.Policy]));
     else if (type === messages.ToolAnnouncement.type)
       this.#heardBy("ToolAnnouncement", message, of, (page, bytes) => this.#onPage(page, bytes));
     else if (type === messages.ToolListChange.type)
@@ -372,7 +412,7 @@ export class ToolDirectory implements AsyncDisposable {
     this.#lastNews = performance.now();
   }
 
-  #onHeartbeat({ isLeaving = false, ...heartbeat }: ToolHeartbeat): void {
+  #onHeartbeat({ isLeaving = false, ...heartbeat }: ToolHeartbeat, policy?: string): void {
     const { service, instance, epoch, hash } = heartbeat;
     const view = this.#services.get(service);
     if (isLeaving) {
@@ -384,7 +424,7 @@ export class ToolDirectory implements AsyncDisposable {
       else this.#liveness.doubt(subscriptionOf(service, view)); // the bus knows who is left
       return;
     }
-    view?.instances.set(instance, { seen: performance.now(), epoch });
+    view?.instances.set(instance, { seen: performance.now(), epoch, ...(policy === undefined ? {} : { policy }) });
     if (view?.hash === hash) {
       if ((this.#wanted.get(service)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
     } else if (view === undefined || epoch >= view.epoch) this.#want(heartbeat);
@@ -470,6 +510,7 @@ export class ToolDirectory implements AsyncDisposable {
       view.instances.set(instance, { seen: now, epoch });
       return;
     }
+    this.#left.delete(service);
     const instances = view?.instances ?? new Map(wanted?.heard);
     this.#services.set(service, {
       epoch,
@@ -485,6 +526,7 @@ export class ToolDirectory implements AsyncDisposable {
 
   #withdraw(service: string, view: ServiceView): void {
     this.#services.delete(service);
+    this.#left.set(service, performance.now());
     const others = [...this.#services].map(([other, { tools }]) => [other, tools] as const);
     this.#holders.release(service, view.tools, others);
     this.#lastNews = performance.now();

@@ -28,7 +28,7 @@ export interface InvokeOptions {
 }
 
 /**
- * Answers `POST /v1/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked
+ * Answers `POST …/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked
  * otherwise.
  */
 // Long because: all forms of the answer share what ends a call
@@ -40,9 +40,9 @@ export function invoke(
   const bound = new Set<AbortController>();
   signal?.addEventListener("abort", () => bound.forEach((gone) => void gone.abort(signal.reason)), { once: true });
 
-  return async (c: Context<GatewayEnv, "/v1/tools/:name/invoke">): Promise<Response> => {
+  return async (c: Context<GatewayEnv>): Promise<Response> => {
     const { incoming, outgoing } = c.env;
-    const toolName = c.req.param("name");
+    const toolName = c.req.param("name") ?? "";
     const onBehalfOf = c.get("caller");
     const hasKey = c.req.header("idempotency-key") !== undefined;
     const receivedAt = performance.now();

@@ -1,17 +1,23 @@
 import { version } from "@rockbot/base/version";
 import type { Logger } from "@rockbot/bus";
-import { ToolError } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
+import { HttpErrorCode } from "../http/http-error.ts";
 import type { HttpApp } from "../http/http-server.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
-import type { Operator } from "./operator.ts";
+import { type Operator, OperatorRight } from "./operator.ts";
+import { operatorApiDocument } from "./operator-api.ts";
 
 export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Tells which operator sends a request, or throws. */
   readonly identify: (c: Context<GatewayEnv>) => Operator;
   /** Bounds what runs at once. */
   readonly admit: MiddlewareHandler<GatewayEnv>;
+  /** Answers a call of a tool for the caller that the context names: the gateway's own agent. */
+  readonly invoke: (c: Context<GatewayEnv>) => Promise<Response>;
+  readonly caller: Pick<ToolCaller, "cancel">;
   /** Of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Logger;
@@ -28,7 +34,7 @@ const ME_PATH = "/operator/me";
  */
 export function operatorsApp(
   operator: HttpApp,
-  { identify, admit, headers, log, ...names }: OperatorsAppOptions,
+  { identify, admit, invoke, caller, headers, log, ...names }: OperatorsAppOptions,
 ): Hono<GatewayEnv> {
   const app = new Hono<GatewayEnv>();
   app.use(async (c, next) => {
@@ -53,6 +59,18 @@ export function operatorsApp(
       ...(session === undefined ? {} : { endsAt: session.endsAt }),
     });
   });
+  app.get(`${OPERATOR_PATH}openapi.json`, (c) => c.json(operatorApiDocument(version)));
+  app.post(`${OPERATOR_PATH}tools/:name/invoke`, needs(OperatorRight.Call), (c) => {
+    c.set("caller", undefined);
+    return invoke(c);
+  });
+  app.post(`${OPERATOR_PATH}calls/:toolCallId/cancel`, needs(OperatorRight.Cancel), (c) => {
+    if (caller.cancel(c.req.param("toolCallId"), `the operator "${c.get("operator").name}"`)) return c.body(null, 204);
+    throw new ToolError(
+      HttpErrorCode.NotFound,
+      "Cannot cancel the call: it has ended, or another process made it. Cancel it where it was made",
+    );
+  });
   app.all("*", async (c) => {
     const answer = await operator.fetch(withBody(c.req.raw, c.get("body")), c.env);
     for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
@@ -60,6 +78,18 @@ export function operatorsApp(
   });
   return app;
 }
+
+/** Lets only operators go on who have the right. */
+const needs =
+  (right: OperatorRight): MiddlewareHandler<GatewayEnv> =>
+  async (c, next) => {
+    const { name, may } = c.get("operator");
+    if (may.includes(right)) return next();
+    throw new ToolError(
+      ToolErrorCode.Denied,
+      `Cannot answer the request: it needs the right "${right}", and the operator "${name}" has ${may.join(", ")}. The operator of "rockbot up" has all`,
+    );
+  };
 
 /** The body has been read from the connection. @throws {ToolError} if it could not be */
 function withBody({ url, method, headers }: Request, body: ReceivedBody): Request {

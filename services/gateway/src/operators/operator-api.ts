@@ -1,0 +1,176 @@
+import { CallState } from "@rockbot/records/journal";
+import { OperatorRight } from "./operator.ts";
+
+/** One request that operators may send. */
+export interface OperatorOperation {
+  readonly method: "get" | "post";
+  readonly path: string;
+  readonly summary: string;
+  /** The right that it needs. */
+  readonly right: OperatorRight;
+  /** JSON Schemas of what its query may have. */
+  readonly query?: Readonly<Record<string, object>>;
+  /** JSON Schema of the answer. */
+  readonly answer?: object;
+}
+
+const text = { type: "string" };
+const count = { type: "integer", minimum: 0 };
+const time = { type: "integer", description: "Unix milliseconds." };
+const duration = { type: ["number", "null"], description: "Milliseconds; null if no call ended." };
+const list = (items: object): object => ({ type: "array", items });
+const objectOf = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({
+  type: "object",
+  required: Object.keys(required),
+  properties: { ...required, ...optional },
+});
+
+const me = objectOf(
+  { operator: objectOf({ name: text, may: list({ enum: Object.values(OperatorRight) }) }), version: text },
+  { endsAt: time },
+);
+const call = objectOf(
+  {
+    toolCallId: text,
+    toolName: text,
+    caller: text,
+    state: { enum: Object.values(CallState) },
+    attempts: count,
+    deadlineAt: time,
+    steps: list(objectOf({ step: text, at: time })),
+  },
+  { onBehalfOf: text, code: text, policy: text },
+);
+const overview = objectOf(
+  {
+    at: time,
+    version: text,
+    bus: objectOf({ isReady: { type: "boolean" } }),
+    policy: { oneOf: [objectOf({ revision: text }), { type: "null" }] },
+    problems: list(objectOf({ level: { enum: ["error", "warning"] }, what: text, next: text })),
+    services: list(
+      objectOf(
+        { name: text, instances: count, tools: count, state: { enum: ["ready", "gone", "unusable"] } },
+        { reason: text },
+      ),
+    ),
+    minutes: list(objectOf({ at: time, ended: count, failed: count, p50: duration, p95: duration })),
+    codes: { type: "object", additionalProperties: count },
+    running: count,
+  },
+  { servers: list({ type: "object" }) },
+);
+const tool = objectOf(
+  {
+    name: text,
+    description: text,
+    inputSchema: { type: "object" },
+    service: text,
+    readOnly: { type: "boolean" },
+    dangerous: { type: "boolean" },
+    trust: { enum: ["system", "untrusted"] },
+  },
+  { outputSchema: { type: "object" } },
+);
+const part = { type: "string", maxLength: 256, description: "A part of it, in any case." };
+
+/** What operators reach at each gateway, by a token or by a session of the console. */
+export const operatorOperations: readonly OperatorOperation[] = [
+  { method: "get", path: "/operator/me", summary: "Say who asks, and what it may do.", right: "read", answer: me },
+  {
+    method: "get",
+    path: "/operator/overview",
+    summary: "Say what is wrong, and show the services and the calls of the last hour.",
+    right: "read",
+    answer: overview,
+  },
+  {
+    method: "get",
+    path: "/operator/calls",
+    summary: "List calls, the newest first.",
+    right: "read",
+    query: {
+      limit: { type: "integer", minimum: 1, maximum: 1000, default: 100 },
+      caller: part,
+      tool: part,
+      code: part,
+      state: { enum: Object.values(CallState) },
+      id: { ...text, maxLength: 256, description: "The beginning of the id." },
+      before: time,
+      after: time,
+    },
+    answer: objectOf({ calls: list(call), more: { type: "boolean" } }),
+  },
+  {
+    method: "get",
+    path: "/operator/calls/{toolCallId}",
+    summary: "Show one call.",
+    right: "read",
+    answer: objectOf({ call: { oneOf: [call, { type: "null" }] } }),
+  },
+  {
+    method: "post",
+    path: "/operator/calls/{toolCallId}/cancel",
+    summary: "Cancel a call that this gateway has made.",
+    right: "cancel",
+  },
+  {
+    method: "get",
+    path: "/operator/tools",
+    summary: "List every tool that this gateway knows.",
+    right: "read",
+    answer: objectOf({ tools: list(tool) }),
+  },
+  {
+    method: "post",
+    path: "/operator/tools/{name}/invoke",
+    summary: "Call a tool as the gateway's own agent, as POST /v1/tools/{name}/invoke does.",
+    right: "call",
+  },
+  {
+    method: "get",
+    path: "/operator/policy",
+    summary: "Say what the policy in force says of a caller and a tool.",
+    right: "read",
+    query: { caller: text, tool: text },
+    answer: objectOf({ revision: text }, { explanation: list(text) }),
+  },
+];
+
+/** The OpenAPI document of what operators reach at each gateway. */
+export function operatorApiDocument(version: string): object {
+  const paths: Record<string, Record<string, object>> = {};
+  for (const { method, path, summary, right, query = {}, answer } of operatorOperations) {
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => ({
+      name,
+      in: "path",
+      required: true,
+      schema: text,
+    }));
+    const asked = Object.entries(query).map(([name, schema]) => ({ name, in: "query", schema }));
+    const content = answer === undefined ? {} : { content: { "application/json": { schema: answer } } };
+    const fault = {
+      description: "The request was refused.",
+      content: { "application/json": { schema: objectOf({ message: text }) } },
+    };
+    paths[path] = {
+      ...paths[path],
+      [method]: {
+        summary,
+        "x-right": right,
+        parameters: [...named, ...asked],
+        responses: {
+          [answer === undefined && path.endsWith("cancel") ? 204 : 200]: { description: "OK", ...content },
+          default: fault,
+        },
+      },
+    };
+  }
+  return {
+    openapi: "3.1.0",
+    info: { title: "RockBot for operators", version },
+    security: [{ token: [] }],
+    components: { securitySchemes: { token: { type: "http", scheme: "bearer" } } },
+    paths,
+  };
+}

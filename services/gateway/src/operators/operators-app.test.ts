@@ -1,0 +1,145 @@
+import { createHash } from "node:crypto";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { defineTool } from "@rockbot/tools";
+import { expect, test } from "vitest";
+import { loose, serveOne, startTestGateway } from "../test-gateway.ts";
+import { createLocalOperator } from "./local-operator.ts";
+
+const hash = (token: string): string => `"sha256:${createHash("sha256").update(token).digest("hex")}"`;
+const POLICY = `
+callers:
+  gateway: { allow: [echo, wait, who] }
+  researcher: { allow: [echo, fail, wait], tokens: [{ hash: ${hash("of-researcher")} }] }
+operators: [{ name: ops, tokens: [{ hash: ${hash("of-ops")} }] }]
+`;
+const by = (token: string) => ({ authorization: `Bearer ${token}` });
+const RESEARCHER = by("of-researcher");
+
+async function startOperated() {
+  const localOperator = createLocalOperator();
+  const policy = holdPolicy(createPolicy(await readPolicy(POLICY, "policy.yaml")));
+  const gateway = await startTestGateway({}, policy, undefined, { localOperator });
+  const get = async <T>(path: string) => (await gateway.send({ path, headers: by("of-ops") })).json as T;
+  return Object.assign(gateway, { get, local: by(localOperator.token) });
+}
+
+interface Overview {
+  readonly problems: readonly { readonly level: string; readonly what: string; readonly next: string }[];
+  readonly services: readonly { readonly name: string; readonly state: string; readonly tools: number }[];
+  readonly minutes: readonly { readonly ended: number; readonly failed: number; readonly p50: number | null }[];
+  readonly codes: Readonly<Record<string, number>>;
+}
+
+test("the overview has the services, the calls of the last hour, and what is wrong, with the next step", async () => {
+  await using gateway = await startOperated();
+  for (let i = 0; i < 3; i++) await gateway.invoke("echo", { i }, RESEARCHER);
+  await gateway.invoke("fail", { code: "execution_failed" }, RESEARCHER);
+  const overview = await gateway.get<Overview>("/operator/overview");
+
+  expect(overview).toMatchObject({ bus: { isReady: true }, policy: { revision: expect.any(String) } });
+  expect(overview.services).toEqual([expect.objectContaining({ name: "test-tools", state: "ready", instances: 1 })]);
+  expect(overview.minutes.length).toBe(60);
+  const sum = (of: "ended" | "failed") => overview.minutes.reduce((total, minute) => total + minute[of], 0);
+  expect([sum("ended"), sum("failed"), overview.codes]).toEqual([4, 1, { execution_failed: 1 }]);
+  expect(overview.minutes[0]?.p50).toBeNull();
+
+  const problem = (level: string, what: string) => ({
+    level,
+    what: expect.stringContaining(what),
+    next: expect.any(String),
+  });
+  const now = () => gateway.get<Overview>("/operator/overview");
+  {
+    await using _passing = await serveOne(
+      gateway.bus,
+      defineTool(loose("passing"), async () => "here"),
+    );
+    await expect
+      .poll(async () => (await now()).services, { timeout: 30_000 })
+      .toContainEqual(expect.objectContaining({ name: "passing", state: "ready", tools: 1 }));
+  }
+  await expect
+    .poll(async () => (await now()).problems, { timeout: 30_000 })
+    .toEqual([
+      problem("error", '"passing" is gone'),
+      problem("warning", '"test-tools" goes by the policy of revision default'),
+    ]);
+  expect((await now()).services).toContainEqual(expect.objectContaining({ name: "passing", state: "gone", tools: 0 }));
+});
+
+test("calls are found by what they were, and all that is wrong with a question is said", async () => {
+  await using gateway = await startOperated();
+  await gateway.invoke("echo", {}, RESEARCHER);
+  await gateway.invoke("fail", { code: "rate_limited" }, RESEARCHER);
+  type Calls = {
+    readonly calls: readonly { readonly toolName: string; readonly toolCallId: string }[];
+    readonly more: boolean;
+  };
+  const found = async (query: string) => {
+    const { calls, more } = await gateway.get<Calls>(`/operator/calls?${query}`);
+    return [...calls.map(({ toolName }) => toolName), more];
+  };
+  const [{ toolCallId } = { toolCallId: "" }] = (await gateway.get<Calls>("/operator/calls?tool=echo")).calls;
+
+  expect(await found("")).toEqual(["fail", "echo", false]);
+  expect(await found("limit=1")).toEqual(["fail", true]);
+  expect(await found("tool=ECH&caller=research")).toEqual(["echo", false]);
+  expect(await found("code=rate_limited&limit=1")).toEqual(["fail", false]);
+  expect(await found(`state=answered&id=${toolCallId.slice(0, 8)}`)).toEqual(["echo", false]);
+  expect(await found("after=9999999999999")).toEqual([false]);
+  expect(await found("before=9999999999999&after=0")).toEqual(["fail", "echo", false]);
+  const wrong = await gateway.get<{ message: string }>("/operator/calls?limit=0&state=x&before=now&color=red");
+  for (const part of ["limit is", "state is one of", "before is", '"color" is none of'])
+    expect(wrong.message).toContain(part);
+});
+
+test("an operator sees every tool, also those that the gateway's own agent may not use", async () => {
+  await using gateway = await startOperated();
+  const { tools } = await gateway.get<{ readonly tools: readonly { readonly name: string }[] }>("/operator/tools");
+  expect(tools.find(({ name }) => name === "sad")).toEqual({
+    name: "sad",
+    description: expect.any(String),
+    inputSchema: { type: "object" },
+    service: "test-tools",
+    readOnly: true,
+    idempotent: true,
+    dangerous: false,
+    trust: "system",
+  });
+});
+
+test("only an operator with the right calls tools and cancels calls; the calls are of the gateway's own agent", async () => {
+  await using gateway = await startOperated();
+  const post = (path: string, headers: Record<string, string>, body = "{}") =>
+    gateway.send({ path, method: "POST", headers: { "content-type": "application/json", ...headers } }, body);
+  const invoke = "/operator/tools/who/invoke";
+
+  expect((await post(invoke, by("of-ops"))).json).toMatchObject({ code: "denied" });
+  expect((await post(invoke, RESEARCHER)).status).toBe(401);
+  expect((await post(invoke, gateway.local)).json).toMatchObject({ content: "gateway" });
+  expect((await post("/operator/tools/sad/invoke", gateway.local)).status).toBe(403); // the policy holds
+
+  const key = { "idempotency-key": "k" };
+  const waits = gateway.invoke("wait", { id: "a" }, { ...RESEARCHER, ...key });
+  await expect.poll(() => gateway.waiting, { timeout: 20_000 }).toEqual(["a"]);
+  const { toolCallId } = (await gateway.send({ path: "/v1/calls/k", headers: RESEARCHER })).json ?? {};
+  const cancel = `/operator/calls/${toolCallId}/cancel`;
+  expect((await post(cancel, by("of-ops"))).status).toBe(403);
+  expect((await post(cancel, gateway.local)).status).toBe(204);
+  expect((await waits).json).toMatchObject({
+    code: "cancelled",
+    message: expect.stringContaining('the operator "local"'),
+  });
+  expect((await post(cancel, gateway.local)).json).toMatchObject({ code: "not_found" });
+});
+
+test("the document of the API names every path that is there", async () => {
+  await using gateway = await startOperated();
+  const { paths } = await gateway.get<{ readonly paths: Record<string, object> }>("/operator/openapi.json");
+  for (const path of Object.keys(paths)) {
+    const real = path.replace("{toolCallId}", "0").replace("{name}", "who");
+    const method = "post" in (paths[path] ?? {}) ? "POST" : "GET";
+    const { status, text } = await gateway.send({ path: real, method, headers: gateway.local });
+    expect([path, status, text]).not.toEqual([path, 404, expect.stringContaining("no such path")]);
+  }
+});
