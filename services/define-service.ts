@@ -1,5 +1,5 @@
 import type { Bus, Logger } from "@rockbot/bus";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers, ServiceFacet } from "@rockbot/policy";
 import type { Finding } from "@rockbot/process";
 import type { ConfigSchema, LoadConfigOptions } from "@rockbot/process/config";
 import type { ServiceConfig } from "@rockbot/process/run";
@@ -72,9 +72,11 @@ export interface StartParts<Config> {
  * What a service on the bus is started with: of what it remembers, the state that its entry names. Without Redis each
  * instance remembers by itself.
  */
-export interface BusStartParts<Config> extends StartParts<Config>, OpenedState {
+export interface BusStartParts<Config, Reads extends ServiceFacet = ServiceFacet>
+  extends StartParts<Config>,
+    OpenedState {
   readonly bus: Bus;
-  readonly policy: PolicyHolder;
+  readonly policy: PolicyHolder<Readers<Reads>>;
   /** The service's name and topic, as its entry says them: for `serveTools`. */
   readonly service: string;
   readonly topic: string | undefined;
@@ -121,7 +123,8 @@ interface Definition<Name extends string, Config> {
 }
 
 /** One entry of the list of services: a process on the bus. */
-export interface BusServiceDefinition<Name extends string, Config, Running> extends Definition<Name, Config> {
+export interface BusServiceDefinition<Name extends string, Config, Running, Reads extends ServiceFacet>
+  extends Definition<Name, Config> {
   /** Where calls of its tools come: one service owns a topic. */
   readonly topic?: string;
   /** The tools that it may offer, with `*` for any characters. */
@@ -129,6 +132,8 @@ export interface BusServiceDefinition<Name extends string, Config, Running> exte
   /** Further topics that it alone takes messages from. */
   readonly owns?: readonly string[];
   readonly state: readonly State[];
+  /** The facets of the policy that it reads itself, besides what decisions on calls carry. */
+  readonly facets?: readonly Reads[];
   /** Whether it makes calls on behalf of others, so that the policy has it among its delegates. */
   readonly isDelegate?: boolean;
   /** The setting without which `rockbot up` leaves it out, unless it is named. */
@@ -139,7 +144,7 @@ export interface BusServiceDefinition<Name extends string, Config, Running> exte
    * Starts it; a ToolError says in words why it cannot be had here. Imports its code, so that the list itself loads
    * none.
    */
-  start(parts: BusStartParts<Config>): Promise<Running>;
+  start(parts: BusStartParts<Config, Reads>): Promise<Running>;
 }
 
 /** One entry of the list of services: a process that the bus does not know, such as an MCP server. */
@@ -164,7 +169,8 @@ export type BusService<
   Name extends string = string,
   Config = BusServiceConfig,
   Running = RunningService,
-> = BusServiceDefinition<Name, Config, Running> & Loading<Config> & { readonly onBus: true };
+  Reads extends ServiceFacet = ServiceFacet,
+> = BusServiceDefinition<Name, Config, Running, Reads> & Loading<Config> & { readonly onBus: true };
 
 /** Whether a service's settings have the one that it needs. */
 export const isConfigured = ({ needs }: Pick<BusService, "needs">, config: object): boolean =>
@@ -187,7 +193,8 @@ export function defineService<
   const Name extends string,
   Config extends BusServiceConfig,
   Running extends RunningService,
->(definition: BusServiceDefinition<Name, Config, Running>): BusService<Name, Config, Running> {
+  const Reads extends ServiceFacet = never,
+>(definition: BusServiceDefinition<Name, Config, Running, Reads>): BusService<Name, Config, Running, Reads> {
   return { ...definition, onBus: true, loader: () => loaderOf(definition) };
 }
 

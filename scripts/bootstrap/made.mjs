@@ -142,6 +142,7 @@ async function inputsOfCode(root) {
     "packages/contracts/schema",
     "packages/contracts/schema/tools",
     "packages/contracts/schema/service",
+    "packages/policy/src/facets",
     "packages/sandbox/src/job",
     "packages/sandbox/src/local",
     "packages/sandbox/src/supervisor",
@@ -156,6 +157,7 @@ async function inputsOfCode(root) {
     "packages/contracts/src/json/value-at.ts",
     "packages/contracts/src/names.ts",
     "packages/policy/policy.schema.yaml",
+    "packages/policy/src/document/document-place.ts",
     "packages/policy/src/tool-glob.ts",
     "pnpm-lock.yaml",
     "scripts/generate-code.ts",
@@ -165,7 +167,9 @@ async function inputsOfCode(root) {
     "services/state.ts",
     ...inFolders
       .flat()
-      .filter((file) => /\.(schema\.yaml|py)$|^packages\/contracts\/|^scripts\/.*(?<!\.test)\.ts$/.test(file)),
+      .filter((file) =>
+        /\.(schema\.yaml|py)$|^packages\/contracts\/|^(scripts|packages\/policy)\/.*(?<!\.test)\.ts$/.test(file),
+      ),
   ];
 }
 

@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { findGlob } from "@rockbot/policy";
+import { facets, findGlob, type ServiceFacet } from "@rockbot/policy";
 import { secretVariables } from "@rockbot/process/config";
 import { type BusService, redisKeys, type Server, services } from "@rockbot/services";
 import { parse } from "yaml";
@@ -56,6 +56,11 @@ export async function checkServices(root: string): Promise<string> {
       : [
           `packages/policy/policy.schema.yaml: delegates: expected the default [${[...delegates, "operator"].join(", ")}], as services/index.ts says`,
         ]),
+    ...Object.entries(facets).flatMap(([name, { readBy }]) =>
+      readBy === "decisions" || services.some((each) => each.onBus && each.facets?.includes(name as ServiceFacet))
+        ? []
+        : [`services/index.ts: no entry names the facet "${name}" of the policy: name it in the service that reads it`],
+    ),
     ...listFaults(services, await toolNames(root)),
     ...(await toolFaults(root)),
     ...(await Promise.all(services.map(settingFaults))).flat(),

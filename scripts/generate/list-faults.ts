@@ -1,6 +1,7 @@
 import { type BusService, egresses, type Server, stateKinds } from "@rockbot/services";
 import { namesHelp } from "../../packages/contracts/src/faults/describe-faults.ts";
 import { isName } from "../../packages/contracts/src/names.ts";
+import { facets as facetsThere } from "../../packages/policy/src/facets/index.ts";
 import { matchesGlob } from "../../packages/policy/src/tool-glob.ts";
 
 const LIST = "services/index.ts";
@@ -10,7 +11,9 @@ const IN_NO_SCHEMA = "__";
 
 /** What an entry says; those that people wrote may lack or misspell any of it. */
 export type Entry = Pick<Server, "name" | "summary" | "egress"> &
-  Partial<Pick<BusService, "topic" | "tools" | "owns" | "state" | "isDelegate">> & { readonly onBus: boolean };
+  Partial<Pick<BusService, "topic" | "tools" | "owns" | "state" | "facets" | "isDelegate">> & {
+    readonly onBus: boolean;
+  };
 
 /**
  * The faults of the list of services that it shows by itself, without a look at files beside it.
@@ -38,7 +41,7 @@ const topicsOf = ({ topic, owns = [] }: Pick<Entry, "topic" | "owns">): string[]
   ...owns,
 ];
 
-function wordFaults({ name, summary, onBus, state, egress }: Entry): string[] {
+function wordFaults({ name, summary, onBus, state, egress, facets = [] }: Entry): string[] {
   const known = (what: string, words: readonly string[] | undefined, all: object): string[] => {
     if (!Array.isArray(words)) return [`has no ${what}: give it a list, [] if there is nothing`];
     return words
@@ -54,6 +57,7 @@ function wordFaults({ name, summary, onBus, state, egress }: Entry): string[] {
       : ["has no summary: say in one sentence for an operator what it does"]),
     ...(onBus ? known("state", state, stateKinds) : []),
     ...known("egress", egress, egresses),
+    ...known("facet", facets, facetsThere),
   ];
 }
 

@@ -2,6 +2,7 @@ import { globSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Entry, listFaults } from "./list-faults.ts";
+import { withFacets } from "./policy-schema.ts";
 import { readSchemas, readYaml } from "./read-schemas.ts";
 import type { JsonSchema, SchemaDocument } from "./schema-document.ts";
 import { schemaFaults } from "./schema-faults.ts";
@@ -59,7 +60,8 @@ export async function readCodeSources(root: string, entries: readonly Entry[]): 
       faults.push(`${file}: ${(error as Error).message}`);
     }
   }
-  const policy = await readSchema(root, POLICY_SCHEMA, faults);
+  const policy = withFacets(((await readObject(root, POLICY_SCHEMA, faults)) ?? {}) as JsonSchema);
+  faults.push(...faultsOf(policy).map((fault) => `${POLICY_SCHEMA}, with src/facets beside it: ${fault}`));
   faults.push(...listFaults(entries, schemas.tools));
   return { definitions: schemas.definitions, settings, policy, faults };
 }
@@ -99,10 +101,12 @@ async function readSchema(
   references: readonly string[] = [],
 ): Promise<JsonSchema> {
   const schema = ((await readObject(root, file, faults)) ?? {}) as JsonSchema;
-  const known = [...referencesTo(schema["definitions"], "#/definitions/"), ...references];
-  faults.push(...schemaFaults(schema, known).map((fault) => `${file}: ${fault}`));
+  faults.push(...faultsOf(schema, references).map((fault) => `${file}: ${fault}`));
   return schema;
 }
+
+const faultsOf = (schema: JsonSchema, references: readonly string[] = []): string[] =>
+  schemaFaults(schema, [...referencesTo(schema["definitions"], "#/definitions/"), ...references]);
 
 /** The name by which a file of settings is called: `config`, `servers`, `behaviors`, `endpoints` or `agents`. */
 export const settingsName = (file: string): string => basename(file, ".schema.yaml");

@@ -6,13 +6,15 @@ import {
   holdPolicy,
   type PolicyDocument,
   type PolicyHolder,
+  type Readers,
   readPolicy,
+  type ServiceFacet,
 } from "@rockbot/policy";
 import { type OwnVirtualHost, ownVirtualHost, startOwnBroker, type TestBroker } from "@rockbot/testing";
 
 /** What has the rights of a policy. */
 export interface Verified {
-  readonly policy: PolicyHolder;
+  readonly policy: PolicyHolder<Readers<ServiceFacet>>;
   readonly document: PolicyDocument;
   /** The address for a user. */
   urlOf(user: string): string;

@@ -1,12 +1,16 @@
 // The policy as it is now, and what it says.
 
+export type { Decision, RateLimit, Use } from "./decision.ts";
 export type { ArgumentRule } from "./document/argument-rules.ts";
 export { entries } from "./document/document-place.ts";
 export { policyNotes } from "./document/policy-notes.ts";
+export { ANY } from "./facets/credentials.ts";
+export type { Facet } from "./facets/facet.ts";
+export { facets, type Readers, type ServiceFacet } from "./facets/index.ts";
+export type { MessageKind } from "./facets/messages.ts";
 export type { PolicyCaller, PolicyDocument, PolicyRule, PolicyService, PolicyToken } from "./generated/policy.ts";
-export type { MessageKind } from "./message-limits.ts";
 export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
-export { ANY, createPolicy, type Decision, mayOwnServers, type Policy, type RateLimit, type Use } from "./policy.ts";
+export { createPolicy, mayOwnServers, type Policy } from "./policy.ts";
 
 // To read one without watching it.
 

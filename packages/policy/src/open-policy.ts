@@ -5,6 +5,7 @@ import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/contracts";
 import { policyNotes } from "./document/policy-notes.ts";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
+import type { Readers, ServiceFacet } from "./facets/index.ts";
 import { createPolicy, type Policy } from "./policy.ts";
 
 /** Where changes of a policy are reported, and how often its file is read. */
@@ -15,10 +16,10 @@ export interface OpenPolicyOptions {
 }
 
 /** The policy as the file has it now. */
-export interface PolicyHolder extends AsyncDisposable {
-  current(): Policy;
+export interface PolicyHolder<Read = unknown> extends AsyncDisposable {
+  current(): Policy<Read>;
   /** Calls `listener`, which must not throw, with each new policy, until the returned function is called. */
-  onChange(listener: (policy: Policy) => void): () => void;
+  onChange(listener: (policy: Policy<Read>) => void): () => void;
 }
 
 /**
@@ -30,7 +31,7 @@ export interface PolicyHolder extends AsyncDisposable {
 export async function openPolicy(
   file: string | undefined,
   { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {},
-): Promise<PolicyHolder> {
+): Promise<PolicyHolder<Readers<ServiceFacet>>> {
   if (file === undefined) {
     log.warn(
       {},
@@ -41,7 +42,7 @@ export async function openPolicy(
   const reloads = metrics
     .getMeter("@rockbot/policy")
     .createCounter("rockbot.policy.reloads", { description: "Times the policy file changed, by outcome." });
-  const listeners = new Set<(policy: Policy) => void>();
+  const listeners = new Set<(policy: Policy<Readers<ServiceFacet>>) => void>();
   let used = await readText(file);
   let policy = createPolicy(await readPolicy(used, file));
   /** Content that is new is read once it is seen a second time: the first may be half of what is being written. */
@@ -118,7 +119,7 @@ function observeRevision(revision: () => string, loop: AsyncDisposable): AsyncDi
 }
 
 /** A policy that never changes. */
-export function holdPolicy(policy: Policy): PolicyHolder {
+export function holdPolicy<Read>(policy: Policy<Read>): PolicyHolder<Read> {
   return { current: () => policy, onChange: () => () => {}, async [Symbol.asyncDispose]() {} };
 }
 

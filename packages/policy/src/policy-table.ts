@@ -1,6 +1,7 @@
 import { tools } from "@rockbot/contracts";
+import type { Decision } from "./decision.ts";
 import { entries } from "./document/document-place.ts";
-import type { Decision, Policy } from "./policy.ts";
+import type { Policy } from "./policy.ts";
 
 /**
  * A Markdown table of the tools that each caller may use, and how often. It has a row for each caller that the policy

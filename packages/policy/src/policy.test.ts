@@ -1,10 +1,14 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Decision } from "./decision.ts";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import { unnamedCallers } from "./document/unnamed-callers.ts";
-import { ANY, createPolicy, type Decision, type Policy } from "./policy.ts";
+import { ANY } from "./facets/credentials.ts";
+import type { Readers, ServiceFacet } from "./facets/index.ts";
+import { createPolicy, type Policy } from "./policy.ts";
 
-const policyOf = async (text: string): Promise<Policy> => createPolicy(await readPolicy(text, "test.yaml"));
+const policyOf = async (text: string): Promise<Policy<Readers<ServiceFacet>>> =>
+  createPolicy(await readPolicy(text, "test.yaml"));
 
 test("without a file all callers may use all tools but the dangerous ones", () => {
   const policy = createPolicy(defaultPolicySource());

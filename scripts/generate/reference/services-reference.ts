@@ -4,13 +4,14 @@ import { code, fillPage, table } from "../fill-page.ts";
 /** `docs/reference/services.md`: what others have to know of each service. */
 export function servicesReference(services: readonly (BusService | Server)[]): Promise<string> {
   const rows = services.map((service) => {
-    const { topic, tools = [], owns = [], state = [] }: Partial<BusService> = service.onBus ? service : {};
+    const { topic, tools = [], owns = [], state = [], facets = [] }: Partial<BusService> = service.onBus ? service : {};
     const cells = [
       code(service.name),
       service.summary,
       [...(topic === undefined ? [] : [topic]), ...owns].map(code).join(", "),
       tools.map(code).join(", "),
       state.join(", "),
+      facets.map(code).join(", "),
       redisKeys(service).map(code).join(", "),
       service.egress.map((kind) => egresses[kind]).join(", "),
       String(service.port ?? ""),
@@ -24,6 +25,7 @@ export function servicesReference(services: readonly (BusService | Server)[]): P
     "topics",
     "tools",
     "state",
+    "reads of the policy",
     "keys in Redis",
     "connects to",
     "port",

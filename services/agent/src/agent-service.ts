@@ -19,6 +19,7 @@ import {
 } from "@rockbot/llm";
 import { mayHearBridge } from "@rockbot/mcp/for-agents";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { Summaries, type SummaryStore } from "@rockbot/search";
@@ -59,6 +60,7 @@ import { UserReplies } from "./user/user-replies.ts";
 
 /** The parts of the process that the agent uses. */
 export interface StartAgentServiceOptions extends StartServiceOptions {
+  readonly policy?: PolicyHolder<Readers<"costPerDay">> | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
   /** Where sessions and turns are kept that all instances share. @default this process */

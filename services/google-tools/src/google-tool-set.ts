@@ -1,6 +1,6 @@
 import { createPublicFetch, hostAndPort } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
 import type { LeaseStore } from "@rockbot/records/leases";
 import { AccessTokens } from "./accounts/access-tokens.ts";
@@ -19,7 +19,7 @@ import { gmailSend } from "./tools/gmail-send.ts";
 
 /** What the tools share with the rest of the process. */
 export interface GoogleToolSetParts {
-  readonly policy?: PolicyHolder | undefined;
+  readonly policy?: PolicyHolder<Readers<"credentials">> | undefined;
   readonly leases?: LeaseStore | undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Bus } from "@rockbot/bus";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { type RunningToolSet, startToolSet } from "@rockbot/process/tool-set";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { StartServiceOptions } from "@rockbot/tools";
@@ -7,6 +8,7 @@ import { googleToolSet } from "./google-tool-set.ts";
 
 /** The parts of the process that the service uses. */
 export interface StartGoogleToolsOptions extends StartServiceOptions {
+  readonly policy?: PolicyHolder<Readers<"credentials">> | undefined;
   readonly leases?: LeaseStore | undefined;
 }
 

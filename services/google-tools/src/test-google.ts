@@ -1,5 +1,5 @@
 import { createMemoryBus } from "@rockbot/bus";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { LeaseStore } from "@rockbot/records/leases";
 import { type GmailMessage, type GmailPart, startGoogleServer, temporaryFolder } from "@rockbot/testing";
@@ -14,7 +14,7 @@ export interface TestGoogleOptions {
   /** The accounts that have logged in to both products. @default one, alice@example.com */
   readonly accounts?: readonly string[];
 
-  readonly policy?: PolicyHolder;
+  readonly policy?: PolicyHolder<Readers<"credentials">>;
   readonly env?: Readonly<Record<string, string>>;
   readonly leases?: LeaseStore;
 }

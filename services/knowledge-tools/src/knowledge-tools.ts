@@ -1,7 +1,7 @@
 import { startLoop } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { tools } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { makeDataDirectory } from "@rockbot/records";
 import { type Embed, Meanings } from "@rockbot/search";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
@@ -13,6 +13,7 @@ import { type Advice, knowledgeProvider } from "./tools/knowledge-provider.ts";
 
 /** The parts of the process that the service uses. */
 export interface StartKnowledgeToolsOptions extends StartServiceOptions {
+  readonly policy?: PolicyHolder<Readers<"spaces">> | undefined;
   /** For the setting `databaseUrl`. */
   readonly connect: ConnectStore;
   /** Makes vectors of texts, by which the items that words have found are ranked, too. @default words alone rank */
@@ -98,7 +99,7 @@ export async function openStore(
 interface AdviserParts {
   readonly store: KnowledgeStore;
   readonly kinds: readonly string[];
-  readonly policy: PolicyHolder | undefined;
+  readonly policy: PolicyHolder<Readers<"spaces">> | undefined;
   readonly log: Logger;
 }
 

@@ -3,7 +3,7 @@ import { saidBy, type ToolDefinition, ToolError, ToolErrorCode } from "@rockbot/
 import { describeUrl, type PublicFetch, type PublicResponse } from "@rockbot/edge/outbound";
 import { validatorOf } from "@rockbot/mcp/schema";
 import { decodeText } from "@rockbot/page";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
 import type { ClientTokens } from "./credentials/client-tokens.ts";
 import { type SignedRequest, withCredentials } from "./credentials/credential.ts";
@@ -15,7 +15,7 @@ import type { RestOperation } from "./rest-operation.ts";
 
 export interface RestToolParts {
   readonly fetch: PublicFetch;
-  readonly policy: PolicyHolder | undefined;
+  readonly policy: PolicyHolder<Readers<"credentials">> | undefined;
   readonly tokens: ClientTokens;
   /** Of the items of all pages of one call, about. */
   readonly maxBytes: number;

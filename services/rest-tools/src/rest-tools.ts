@@ -1,6 +1,7 @@
 import { within } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { createToolApprovals, openTrust, REST_PINS, type ToolApprovals, type TrustStore } from "@rockbot/trust";
 import { ClientTokens } from "./credentials/client-tokens.ts";
@@ -13,6 +14,7 @@ import { RestToolProvider } from "./rest-tool-provider.ts";
 
 /** The parts of the process that the service uses. */
 export interface StartRestToolsOptions extends StartServiceOptions {
+  readonly policy?: PolicyHolder<Readers<"credentials">> | undefined;
   /** The variables that the file may name. */
   readonly env: Readonly<Record<string, string | undefined>>;
   /** Where it is kept which operations are approved. @default the file `restLockFile`, or the memory of this process */

@@ -6,7 +6,7 @@ import {
   type PageStore,
 } from "@rockbot/edge/outbound";
 import { createPageConverter } from "@rockbot/page";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import type { OwnedToolSet } from "@rockbot/process/tool-set";
 import type { Tool, ToolCaller } from "@rockbot/tools";
 import { renderWith } from "./browse/render-with.ts";
@@ -21,7 +21,7 @@ import { webToolsGuide } from "./web-tools-guide.ts";
 /** The parts of the process that the tools use. */
 export interface WebToolSetOptions {
   /** Says who may read what is private. @default nobody may */
-  readonly policy?: PolicyHolder | undefined;
+  readonly policy?: PolicyHolder<Readers<"credentials">> | undefined;
   /** Calls page-renderer. @default no page is drawn by a browser */
   readonly caller?: Pick<ToolCaller, "call" | "tools"> | undefined;
   /** Keeps pages for all instances. @default each keeps its own */

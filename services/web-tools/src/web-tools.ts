@@ -1,5 +1,6 @@
 import type { Bus } from "@rockbot/bus";
 import type { PageStore } from "@rockbot/edge/outbound";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { type RunningToolSet, startToolSet } from "@rockbot/process/tool-set";
 import { createToolCaller, type StartServiceOptions } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
@@ -10,6 +11,7 @@ const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** The parts of the process that the service uses. */
 export interface StartWebToolsOptions extends StartServiceOptions {
+  readonly policy?: PolicyHolder<Readers<"credentials">> | undefined;
   /** Keeps pages for all instances. @default each keeps its own */
   readonly pageStore?: PageStore | undefined;
 }

@@ -1,5 +1,5 @@
 import { type Bus, silentLogger } from "@rockbot/bus";
-import { createPolicy, defaultPolicySource, holdPolicy } from "@rockbot/policy";
+import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder, type Readers } from "@rockbot/policy";
 import { type RunningToolSet, startToolSet } from "@rockbot/process/tool-set";
 import type { StartServiceOptions } from "@rockbot/tools";
 import { workspaceRoots } from "./files/workspace-roots.ts";
@@ -13,6 +13,7 @@ export interface RunningWorkspaceTools extends RunningToolSet {
 
 /** The parts of the process that the service uses. */
 export interface StartWorkspaceToolsOptions extends StartServiceOptions {
+  readonly policy?: PolicyHolder<Readers<"roots" | "hosts">> | undefined;
   /** Where programs are found. */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
 }

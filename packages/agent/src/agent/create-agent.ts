@@ -1,7 +1,7 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import type { Model } from "@rockbot/llm";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers, ServiceFacet } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import type { Spending } from "../budget/spending.ts";
@@ -107,9 +107,11 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
   const running = Promise.withResolvers<Agent>();
   running.promise.catch(() => {}); // not each plugin waits for it
   const parts: AgentParts[] = [];
+  // Each policy has the readers of all facets. The agent names its own, and services that are its plugins theirs.
+  const whole = policy as PolicyHolder<Readers<ServiceFacet>> | undefined;
   try {
     for (const plugin of [...(given.length === 0 ? [workingMemory()] : []), ...plugins]) {
-      const part = await plugin.start({ name, bus, caller, memory, agent: running.promise, policy, log });
+      const part = await plugin.start({ name, bus, caller, memory, agent: running.promise, policy: whole, log });
       for (const each of [part, ...(part.also ?? [])]) {
         parts.push(each);
         for (const [guide, tool] of each.guides ?? []) caller.addGuide(guide, tool);

@@ -1,4 +1,4 @@
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import type { RateStore } from "@rockbot/records/rates";
 import { costText } from "./turn-budget.ts";
 
@@ -17,7 +17,10 @@ const PARTS = 1_000_000;
  * Holds callers to the `costPerDay` of the policy. A store of rates that is away refuses nobody: each turn has its own
  * budget.
  */
-export function spendingBy(policy: PolicyHolder, rates: Pick<RateStore, "take" | "charge">): Spending {
+export function spendingBy(
+  policy: PolicyHolder<Readers<"costPerDay">>,
+  rates: Pick<RateStore, "take" | "charge">,
+): Spending {
   const limitOf = (caller: string) => {
     const limit = policy.current().costOf(caller);
     return limit === undefined ? undefined : { ...limit, amount: limit.amount * PARTS };

@@ -2,7 +2,7 @@ import type { Bus, Logger } from "@rockbot/bus";
 import type { ToolGuide } from "@rockbot/contracts";
 import type { Model } from "@rockbot/llm";
 import type { WorkingMemory } from "@rockbot/memory";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers, ServiceFacet } from "@rockbot/policy";
 import type { Tool, ToolCaller, ToolLayer } from "@rockbot/tools";
 import type { InnerCalls } from "../calls/inner-calls.ts";
 import type { NamedCall, TurnTool } from "../calls/turn-tools.ts";
@@ -26,7 +26,7 @@ export interface AgentHost {
   readonly memory: WorkingMemory;
   /** Resolves once it runs, which the start of no plugin waits for. */
   readonly agent: Promise<Agent>;
-  readonly policy: PolicyHolder | undefined;
+  readonly policy: PolicyHolder<Readers<ServiceFacet>> | undefined;
   readonly log: Logger;
 }
 

@@ -1,7 +1,7 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
 import { allToolNames } from "@rockbot/contracts";
 import type { McpBridge } from "@rockbot/mcp-bridge";
-import { findGlob, openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { findGlob, openPolicy, type PolicyHolder, type Readers, type ServiceFacet } from "@rockbot/policy";
 import { type BlobStore, createMemoryBlobStore } from "@rockbot/records/blobs";
 import { type BusService, busServices, isConfigured, type RunningService } from "@rockbot/services";
 import { createToolCaller, OPERATOR } from "@rockbot/tools";
@@ -108,7 +108,7 @@ interface LocalParts {
   readonly bus: Bus;
   readonly blobs: BlobStore;
   readonly env: LocalClientOptions["env"];
-  readonly policy: PolicyHolder;
+  readonly policy: PolicyHolder<Readers<ServiceFacet>>;
 }
 
 /** It does not wait for silent networks. */

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { ANY, type PolicyHolder } from "@rockbot/policy";
+import { ANY, type PolicyHolder, type Readers } from "@rockbot/policy";
 import { loginCommand, type Product, products } from "./products.ts";
 import type { TokenStore } from "./token-store.ts";
 
@@ -9,7 +9,7 @@ const KIND = "google";
 /** What an account is chosen by. */
 export interface AccountChoice {
   readonly store: TokenStore;
-  readonly policy: PolicyHolder | undefined;
+  readonly policy: PolicyHolder<Readers<"credentials">> | undefined;
   /** The account of callers where the policy names none for anybody. */
   readonly account: string | undefined;
 }

@@ -1,4 +1,4 @@
-import type { Policy } from "@rockbot/policy";
+import type { Policy, Readers } from "@rockbot/policy";
 import { facet } from "./facets.ts";
 import { type KnowledgeItem, SHARED } from "./knowledge-item.ts";
 
@@ -8,7 +8,7 @@ export class Reader {
   readonly spaces: readonly string[];
 
   /** @param policy without one, all callers open the space `shared` */
-  constructor(caller: string, policy: Policy | undefined) {
+  constructor(caller: string, policy: Policy<Readers<"spaces">> | undefined) {
     this.caller = caller;
     this.spaces = policy?.spacesOf(caller) ?? [SHARED];
   }
@@ -24,5 +24,5 @@ export class Reader {
 }
 
 /** The facets of what every caller may read: only that may be announced, as everybody hears announcements. */
-export const commonScopes = (policy: Policy | undefined): readonly string[] =>
+export const commonScopes = (policy: Policy<Readers<"spaces">> | undefined): readonly string[] =>
   (policy?.commonSpaces() ?? [SHARED]).map((space) => facet("space", space));

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { ANY, type PolicyHolder } from "@rockbot/policy";
+import { ANY, type PolicyHolder, type Readers } from "@rockbot/policy";
 import type { PreparedRequest } from "../request/prepared-request.ts";
 import type { ClientGrant, ClientTokens, SaidGrant } from "./client-tokens.ts";
 
@@ -57,7 +57,7 @@ export function grantOf({ kind, client, origins }: Credential, document?: SaidGr
 /** Who calls, and what credentials are got by. */
 export interface SigningParts {
   readonly caller: string;
-  readonly policy: PolicyHolder | undefined;
+  readonly policy: PolicyHolder<Readers<"credentials">> | undefined;
   readonly tokens: ClientTokens;
   readonly signal: AbortSignal;
   /** Access tokens that the API has refused. */

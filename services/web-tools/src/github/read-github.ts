@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode, valueAt } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { createGithubApi, type GithubApi, type GithubApiOptions } from "./github-api.ts";
 import type { GithubPage } from "./github-page.ts";
 import { type GithubPlace, githubPlace, inRepository } from "./github-place.ts";
@@ -9,7 +9,7 @@ import { readFile, readGist, readReadme } from "./read-file.ts";
 export interface GithubReaderOptions extends GithubApiOptions {
   /** Of the pages that people see, such as github.com. */
   readonly host: string;
-  readonly policy: PolicyHolder | undefined;
+  readonly policy: PolicyHolder<Readers<"credentials">> | undefined;
 }
 
 /**

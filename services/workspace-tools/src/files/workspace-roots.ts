@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile, realpath, stat } from "node:fs/promises";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import { ConfigError, ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { PolicyHolder } from "@rockbot/policy";
+import type { PolicyHolder, Readers } from "@rockbot/policy";
 import type { WorkspaceToolsConfig } from "../generated/config.ts";
 import { Folder } from "./folder.ts";
 
@@ -36,7 +36,7 @@ export interface WorkspaceRoots {
  */
 export async function workspaceRoots(
   { workspaceRoots: configured }: Pick<WorkspaceToolsConfig, "workspaceRoots">,
-  policy: PolicyHolder,
+  policy: PolicyHolder<Readers<"roots" | "hosts">>,
 ): Promise<WorkspaceRoots> {
   if (process.platform !== "linux") {
     throw new ToolError(

@@ -1,6 +1,6 @@
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { openPolicy, type PolicyHolder } from "@rockbot/policy";
+import { openPolicy, type PolicyHolder, type Readers, type ServiceFacet } from "@rockbot/policy";
 import { exitOnConfigError } from "@rockbot/process/config";
 import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import { SharedRecords } from "@rockbot/records/shared";
@@ -26,7 +26,7 @@ export interface BusServiceParts<Config> {
   readonly current: () => Config;
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
-  readonly policy: PolicyHolder;
+  readonly policy: PolicyHolder<Readers<ServiceFacet>>;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
   /** The records that instances share in the configured Redis. They are closed after the service has drained. */

@@ -1,0 +1,66 @@
+import type { ArgumentRule } from "./document/argument-rules.ts";
+import type { PolicyQueue } from "./generated/policy.ts";
+
+/** One use of a tool by a caller. */
+export interface Use {
+  /** The effective caller. */
+  readonly caller: string;
+  readonly tool: string;
+  /**
+   * A policy allows a dangerous tool only where it names the tool in full.
+   * @default false, but for the names that are known as dangerous
+   */
+  readonly isDangerous?: boolean | undefined;
+  /** Whether the tool has no effects, as who runs it says. @default false */
+  readonly isReadOnly?: boolean | undefined;
+  /**
+   * Whether untrusted content led to the call. It restricts only: what is denied without it is denied with it.
+   * @default false
+   */
+  readonly hasReadUntrusted?: boolean | undefined;
+}
+
+/**
+ * An amount that can be used up, and comes back with time: at most `amount`, and as much again in `perMs` milliseconds.
+ */
+export interface RateLimit {
+  /** The name of the calls that are counted together. */
+  readonly key: string;
+  /** Whether the calls of this tool are counted, or those of all. */
+  readonly scope: "tool" | "caller";
+  readonly amount: number;
+  readonly perMs: number;
+}
+
+/**
+ * A policy's decision about one caller's use of one tool. It is mostly the same object as long as the policy is the
+ * same.
+ */
+export interface Decision {
+  readonly isAllowed: boolean;
+  /** The rule that decided, and its place. For operators: not for the caller. */
+  readonly because: string;
+  /** Set if it would be allowed had no untrusted content been read before. */
+  readonly isDeniedAfterUntrusted?: true | undefined;
+  /** Of the policy that decided. */
+  readonly revision: string;
+  /** Each call takes one from all of them: those of this tool, and those over all tools. */
+  readonly rates: readonly RateLimit[];
+  /** Takes the bytes of arguments and results. */
+  readonly bytes?: RateLimit | undefined;
+  /** Takes the seconds that scripts run. */
+  readonly scriptSeconds?: RateLimit | undefined;
+  /** Calls of this tool by this caller that run at once in one instance. */
+  readonly concurrency?: number | undefined;
+  /** How old a kept answer may be, at most; 0 is never from what is kept. */
+  readonly cacheSeconds?: number | undefined;
+  readonly timeoutMs?: number | undefined;
+  /** All of them must be fulfilled. */
+  readonly argumentRules: readonly ArgumentRule[];
+  /** Calls by this caller, of all tools, at once in one instance. */
+  readonly inFlight: number;
+  /** Calls that may stand between the first and this one. */
+  readonly depth: number;
+  /** The queue that the tool stands in, with others. */
+  readonly queue?: ({ readonly name: string } & Pick<PolicyQueue, "concurrency" | "waiting">) | undefined;
+}
