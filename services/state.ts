@@ -108,9 +108,7 @@ export const stateKinds = {
     keys: "rockbot:{tasks}:*",
     part: "tasks",
     open: (records) =>
-      records.open("tasks", async (...at) =>
-        (await import("./gateway/src/a2a/store/redis/index.ts")).connectRedisTaskStore(...at),
-      ),
+      records.open("tasks", async (...at) => (await import("@rockbot/a2a/redis")).connectRedisTaskStore(...at)),
   },
   pages: {
     holds: "web pages that were read lately",

@@ -1,8 +1,8 @@
+import { hearAnswers } from "@rockbot/a2a/bus";
 import { silentLogger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createEnvelope } from "@rockbot/contracts";
 import { expect, test } from "vitest";
-import { hearAnswers } from "../../services/a2a/src/bus/hear-answers.ts";
 import { verifiedHost } from "./verified-broker.ts";
 
 const POLICY = `

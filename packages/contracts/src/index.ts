@@ -126,6 +126,8 @@ export {
   isTaskReplyTopic,
   taskTopics,
 } from "./agent/agent-topics.ts";
+export { readOutput, type TurnOutput } from "./agent/read-output.ts";
+export { sessionFault } from "./agent/session-fault.ts";
 export { partWords } from "./agent/task-part.ts";
 export { allToolNames, dangerousToolNames, toolServices, tools } from "./generated/tools.ts";
 export { announcedMcpName, announcedMcpPrefix, mayBeAnnouncedMcpName } from "./mcp/announced-mcp-name.ts";

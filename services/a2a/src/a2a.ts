@@ -1,4 +1,14 @@
 import { readFileSync } from "node:fs";
+import {
+  type AgentList,
+  AgentPool,
+  getAgentDetails,
+  invokeAgent,
+  listKnownAgents,
+  MAX_CARD_BYTES,
+  TaskOwners,
+} from "@rockbot/a2a/ask";
+import { AnnouncedAgents, BusTasks } from "@rockbot/a2a/bus";
 import { within } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { taskTopics } from "@rockbot/contracts";
@@ -7,17 +17,9 @@ import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import { AdvisedTools, createIdentity, METERED, type StartServiceOptions, serveTools } from "@rockbot/tools";
 import { A2A_PINS, createToolApprovals, openTrust, type ToolApprovals, type TrustStore } from "@rockbot/trust";
 import { a2aGuide } from "./a2a-guide.ts";
-import { type AgentList, AgentPool } from "./agents/agent-pool.ts";
-import { MAX_CARD_BYTES } from "./agents/fetch-card.ts";
-import { readAgentsFile } from "./agents/read-agents-file.ts";
-import { watchAgentsFile } from "./agents/watch-agents-file.ts";
-import { AnnouncedAgents } from "./bus/announced-agents.ts";
-import { BusTasks } from "./bus/bus-tasks.ts";
 import type { A2AConfig } from "./generated/config.ts";
-import { getAgentDetails } from "./tools/get-agent-details.ts";
-import { invokeAgent } from "./tools/invoke-agent.ts";
-import { listKnownAgents } from "./tools/list-known-agents.ts";
-import { TaskOwners } from "./tools/task-owners.ts";
+import { readAgentsFile } from "./read-agents-file.ts";
+import { watchAgentsFile } from "./watch-agents-file.ts";
 
 /** The parts of the process that the service uses. */
 export interface StartA2aOptions extends StartServiceOptions {

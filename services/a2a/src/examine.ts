@@ -1,8 +1,8 @@
 import { ConfigError } from "@rockbot/contracts";
 import type { Finding } from "@rockbot/process";
 import { readVariable } from "@rockbot/process/config";
-import { readAgentsFile } from "./agents/read-agents-file.ts";
 import type { A2AConfig } from "./generated/config.ts";
+import { readAgentsFile } from "./read-agents-file.ts";
 
 /** For `rockbot doctor`: whether there is a file of agents, and which credentials of theirs are missing. */
 export function examine(

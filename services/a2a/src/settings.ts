@@ -1,7 +1,7 @@
 import { addressFault } from "@rockbot/edge/outbound/addresses";
 import type { LoadConfigOptions } from "@rockbot/process/config";
-import { readAgentsFile } from "./agents/read-agents-file.ts";
 import type { A2AConfig } from "./generated/config.ts";
+import { readAgentsFile } from "./read-agents-file.ts";
 
 export { configSchema } from "./generated/config.ts";
 

@@ -1,3 +1,4 @@
+import type { TaskStore } from "@rockbot/a2a/serve";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { consoleFiles as builtConsole } from "@rockbot/console/files";
 import { urlHost } from "@rockbot/edge/inbound";
@@ -9,7 +10,6 @@ import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
-import type { TaskStore } from "./a2a/store/task-store.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { CONSOLE_PATH } from "./console/console-path.ts";
 import { RefusalLog } from "./door/refusal-log.ts";

@@ -1,6 +1,14 @@
 import { within } from "@rockbot/base";
-import { type AgentEvent, newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import { noAgent, readOutput, type TurnOutput } from "@rockbot/gateway/chat";
+import {
+  type AgentEvent,
+  newId,
+  readOutput,
+  ToolError,
+  ToolErrorCode,
+  type TurnOutput,
+  tools,
+} from "@rockbot/contracts";
+import { noAgent } from "@rockbot/gateway/chat";
 import type { ToolClient } from "../client/tool-client.ts";
 
 export interface AskAgentOptions {

@@ -1,6 +1,6 @@
 import type { WriteStream } from "node:tty";
-import { type AgentEvent, printableJson, type ToolError } from "@rockbot/contracts";
-import { AGAIN, AnswerText, type TurnOutput, withoutNulls } from "@rockbot/gateway/chat";
+import { type AgentEvent, printableJson, type ToolError, type TurnOutput } from "@rockbot/contracts";
+import { AGAIN, AnswerText, withoutNulls } from "@rockbot/gateway/chat";
 import { plainText } from "../terminal/plain-text.ts";
 import { showProgress } from "../terminal/show-progress.ts";
 import { terminalText } from "../terminal/terminal-text.ts";

@@ -1,4 +1,4 @@
-import type { RunningA2a } from "@rockbot/a2a";
+import type { RunningA2a } from "@rockbot/a2a-service";
 import { version } from "@rockbot/base/version";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";

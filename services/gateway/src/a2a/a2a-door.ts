@@ -1,26 +1,12 @@
-import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from "node:http";
-import type { AgentCard } from "@a2a-js/sdk";
-import { agentCardHandler, jsonRpcHandler, restHandler } from "@a2a-js/sdk/server/express";
+import type { IncomingHttpHeaders, ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
+import { A2A_PATH, type A2aAgent, A2aClient, a2aApp, checkParts, type PlainAnswer } from "@rockbot/a2a/serve";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import express, { type ErrorRequestHandler, type RequestHandler } from "express";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
 import { type ReceivedBody, readA2aBody } from "../http/read-body.ts";
-import { A2A_PATH, type A2aPaths } from "./a2a-card.ts";
-import { A2aClient } from "./a2a-client.ts";
-import { checkParts } from "./check-parts.ts";
-import type { TaskDesk } from "./task-desk.ts";
-
-/** An agent with a card of its own. */
-export interface A2aAgent {
-  /** As it is now: tokens may come and go with the policy. */
-  readonly card: () => AgentCard;
-  readonly desk: TaskDesk;
-  readonly paths: A2aPaths;
-}
 
 export interface A2aDoorOptions {
   readonly agents: readonly A2aAgent[];
@@ -45,14 +31,6 @@ export interface A2aDoor {
   readonly requests: (c: Context<GatewayEnv>) => Promise<Response>;
 }
 
-/** A request with what the SDK's handlers look for. */
-interface A2aRequest extends IncomingMessage {
-  a2aClient: A2aClient;
-  body: unknown;
-  /** Has express take the body as it is. */
-  _body: boolean;
-}
-
 const LOOK_MS = 1_000;
 /**
  * Of one answer, and of all of one caller. A client that leaves more unread is cut off: of a caller's answers, the one
@@ -60,32 +38,19 @@ const LOOK_MS = 1_000;
  */
 const MAX_UNREAD_BYTES = { ofOne: 16 * 1024 * 1024, ofCaller: 32 * 1024 * 1024 } as const;
 
-/**
- * The door for A2A, in both bindings and versions. The SDK has HTTP+JSON, and 0.3, for express alone. So its express
- * app answers here, behind the gateway's own guard and admission, which have read the body.
- */
+/** The door for A2A, behind the gateway's own guard and admission, which have read the body. */
 export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOptions): A2aDoor {
-  const app = express();
+  const app = a2aApp(agents, { onNoPath: () => plain(NO_PATH), onFailure: (error) => plain(failure(error, log)) });
   const readers = new Readers(stallMs);
-  app.disable("x-powered-by");
-  const userBuilder = async (request: unknown) => (request as A2aRequest).a2aClient;
-  const legacyCompat = { enabled: true };
-  for (const { card, desk, paths } of agents) {
-    for (const path of paths.cards)
-      app.use(path, agentCardHandler({ agentCardProvider: async () => card(), legacyCompat, cache: { maxAge: 0 } }));
-    app.use(paths.rpc, jsonRpcHandler({ requestHandler: desk, userBuilder, legacyCompat }));
-    app.use(paths.http, restHandler({ requestHandler: desk, userBuilder, legacyCompat }));
-  }
-  app.use(noPath, failed(log));
   const rpcPaths = new Set(agents.map(({ paths }) => paths.rpc));
 
   async function answer(
     { env: { incoming, outgoing } }: Context<GatewayEnv>,
-    request: Pick<A2aRequest, "body" | "a2aClient">,
+    request: { readonly body: unknown; readonly client: A2aClient },
   ): Promise<Response> {
     for (const [name, value] of Object.entries(headers)) outgoing.setHeader(name, value);
     const closed = new Promise<void>((resolve) => outgoing.once("close", resolve));
-    app(Object.assign(incoming, request, { _body: true }), outgoing);
+    app(incoming, outgoing, request);
     if (!outgoing.closed) await closed;
     return RESPONSE_ALREADY_SENT;
   }
@@ -93,7 +58,7 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
   return {
     path: A2A_PATH,
     cardPaths: agents.flatMap(({ paths }) => paths.cards),
-    card: (c) => answer(c, { body: {}, a2aClient: new A2aClient("", AbortSignal.abort()) }),
+    card: (c) => answer(c, { body: {}, client: new A2aClient("", AbortSignal.abort()) }),
     async requests(c) {
       const { incoming, outgoing } = c.env;
       const isRpc = incoming.method === "POST" && rpcPaths.has(c.req.path);
@@ -103,12 +68,12 @@ export function a2aDoor({ agents, headers, stallMs, ending, log }: A2aDoorOption
       checkParts(body);
       const gone = new AbortController();
       outgoing.once("close", () => gone.abort());
-      const a2aClient = new A2aClient(
+      const client = new A2aClient(
         c.get("caller") ?? "",
         ending === undefined ? gone.signal : AbortSignal.any([gone.signal, ending]),
       );
-      using _reader = readers.watch(outgoing, a2aClient.by, () => c.get("visit").awaitReader());
-      return await answer(c, { body, a2aClient });
+      using _reader = readers.watch(outgoing, client.by, () => c.get("visit").awaitReader());
+      return await answer(c, { body, client });
     },
   };
 }
@@ -148,26 +113,23 @@ function isJson(received: ReceivedBody): boolean {
   }
 }
 
-/** In the place of express's own pages, which show its files. */
-const noPath: RequestHandler = (_, response) => {
-  const error = new ToolError(
-    HttpErrorCode.NotFound,
-    "Cannot answer the request: A2A has no such path or method here. The agent's card names the addresses",
-  );
-  response.status(statusOf(error.code)).json(errorBody(error));
-};
+const plain = (error: ToolError): PlainAnswer => ({ status: statusOf(error.code), body: errorBody(error) });
 
-const failed =
-  (log: Logger): ErrorRequestHandler =>
-  (error: { readonly status?: number }, _, response, __) => {
-    const isTheirs = error.status !== undefined && error.status < 500;
-    if (!isTheirs) log.error({ err: error }, "a request failed in the gateway");
-    const said = isTheirs
-      ? new ToolError(HttpErrorCode.BadRequest, "Cannot read the request: its path or its body has no proper form")
-      : new ToolError(ToolErrorCode.ExecutionFailed, "Cannot answer the request: the gateway failed. Its log says why");
-    if (response.headersSent) response.destroy();
-    else response.status(statusOf(said.code)).json(errorBody(said));
-  };
+const NO_PATH = new ToolError(
+  HttpErrorCode.NotFound,
+  "Cannot answer the request: A2A has no such path or method here. The agent's card names the addresses",
+);
+
+/** The error of a request that failed before or in a handler. */
+function failure(error: { readonly status?: number }, log: Logger): ToolError {
+  if (error.status !== undefined && error.status < 500)
+    return new ToolError(HttpErrorCode.BadRequest, "Cannot read the request: its path or its body has no proper form");
+  log.error({ err: error }, "a request failed in the gateway");
+  return new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    "Cannot answer the request: the gateway failed. Its log says why",
+  );
+}
 
 /**
  * A client that does not read takes no place of running requests, and is cut off in time: the SDK writes on without

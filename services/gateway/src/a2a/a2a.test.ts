@@ -7,6 +7,7 @@ import {
   JsonRpcTransportFactory,
   RestTransportFactory,
 } from "@a2a-js/sdk/client";
+import { createMemoryTaskStore, MAX_MESSAGES } from "@rockbot/a2a/serve";
 import { createMemoryBus } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
@@ -18,8 +19,6 @@ import { serveTestAgent, type TestTurn, twoWords } from "../chat/test-agent.ts";
 import { startGateway } from "../gateway.ts";
 import { check, configSchema } from "../settings.ts";
 import { startTestGateway } from "../test-gateway.ts";
-import { createMemoryTaskStore } from "./store/memory-task-store.ts";
-import { MAX_MESSAGES } from "./store/task-store.ts";
 
 const hashOf = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
 const policyOf = async (...names: string[]) => {

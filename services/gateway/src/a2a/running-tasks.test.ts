@@ -1,11 +1,9 @@
+import { testTask } from "@rockbot/a2a/conformance";
+import { createMemoryTaskStore, RunningTasks, type StoredTask } from "@rockbot/a2a/serve";
 import { createMemoryBus, silentLogger } from "@rockbot/bus";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { serveTestAgent } from "../chat/test-agent.ts";
-import { RunningTasks } from "./running-tasks.ts";
-import { testTask } from "./store/conformance.ts";
-import { createMemoryTaskStore } from "./store/memory-task-store.ts";
-import type { StoredTask } from "./store/task-store.ts";
 
 test("a turn that another gateway has ended first, and whose question is answered there, ends with its question", async () => {
   await using bus = createMemoryBus();

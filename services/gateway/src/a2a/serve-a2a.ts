@@ -1,15 +1,18 @@
+import {
+  a2aCard,
+  a2aPaths,
+  createMemoryTaskStore,
+  endWaiting,
+  RunningTasks,
+  TaskDesk,
+  TaskPushes,
+  type TaskStore,
+} from "@rockbot/a2a/serve";
 import type { Logger } from "@rockbot/bus";
 import type { ToolCaller } from "@rockbot/tools";
 import type { GatewayConfig } from "../generated/config.ts";
 import type { SessionHub } from "../sessions/session-hub.ts";
-import { a2aCard, a2aPaths } from "./a2a-card.ts";
 import { type A2aDoor, type A2aDoorOptions, a2aDoor } from "./a2a-door.ts";
-import { endWaiting } from "./end-waiting.ts";
-import { TaskPushes } from "./push/task-pushes.ts";
-import { RunningTasks } from "./running-tasks.ts";
-import { createMemoryTaskStore } from "./store/memory-task-store.ts";
-import type { TaskStore } from "./store/task-store.ts";
-import { TaskDesk } from "./task-desk.ts";
 
 export interface ServeA2aOptions {
   /** @default the memory of this process */

@@ -1,10 +1,10 @@
 import type { AgentEvent, ToolInvokeResponse } from "@rockbot/contracts";
+import { readOutput } from "@rockbot/contracts";
 import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 import { lastVersion } from "../sessions/last-version.ts";
 import type { SessionListener } from "../sessions/session-listener.ts";
 import { AGAIN, AnswerText } from "./answer-text.ts";
 import type { ChunkWriter } from "./completion.ts";
-import { readOutput } from "./read-output.ts";
 
 export interface AnswerChunksOptions {
   readonly turnId: string;

@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { pause } from "@rockbot/base";
-import { newId, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { newId, readOutput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import { asToolError } from "../calls/as-tool-error.ts";
@@ -15,7 +15,6 @@ import { readChatHeaders } from "./chat-headers.ts";
 import { ChunkWriter, completionOf, eventText } from "./completion.ts";
 import { answerOpenAiError, openAiErrorBody } from "./openai-error.ts";
 import { readChatRequest } from "./read-chat-request.ts";
-import { readOutput } from "./read-output.ts";
 import type { TurnVisit } from "./running-turns.ts";
 import { type Turn, TurnCalls } from "./turn-calls.ts";
 

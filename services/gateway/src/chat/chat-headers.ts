@@ -1,6 +1,6 @@
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { sessionFault, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type CallHeaders, type CallHeadersOptions, readCallHeaders } from "../calls/call-headers.ts";
-import { readAfter, sessionFault } from "../sessions/read-session.ts";
+import { readAfter } from "../sessions/read-session.ts";
 
 /** The words of a request's headers about its turn. */
 export interface ChatHeaders extends Omit<CallHeaders, "firstSentMsAgo"> {

@@ -4,4 +4,3 @@ export { SessionHub } from "../sessions/session-hub.ts";
 export { withoutNulls } from "../sessions/without-nulls.ts";
 export { AGAIN, AnswerText } from "./answer-text.ts";
 export { noAgent } from "./no-agent.ts";
-export { readOutput, type TurnOutput } from "./read-output.ts";

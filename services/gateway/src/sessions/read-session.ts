@@ -1,9 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
-/** Why the text names no session of the agent; undefined if it does. */
-export const sessionFault = (text: string): string | undefined =>
-  /^[\x21-\x7e]{1,128}$/.test(text) ? undefined : "expected 1 to 128 visible ASCII characters";
-
 /**
  * The sequence behind which a stream goes on; undefined if the request does not say.
  * @param where the header, or the parameter, that says it

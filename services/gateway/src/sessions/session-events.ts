@@ -1,5 +1,5 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { type AgentEvent, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type AgentEvent, sessionFault, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { KEEP_ALIVE } from "@rockbot/edge/inbound";
 import type { Context } from "hono";
 import type { Authenticate } from "../door/authenticate.ts";
@@ -7,7 +7,7 @@ import type { GatewayEnv } from "../door/guard.ts";
 import { recheck } from "../door/recheck.ts";
 import { sendStream } from "../http/send-stream.ts";
 import { lastVersion } from "./last-version.ts";
-import { readAfter, sessionFault } from "./read-session.ts";
+import { readAfter } from "./read-session.ts";
 import type { SessionHub } from "./session-hub.ts";
 import type { SessionListener } from "./session-listener.ts";
 import { withoutNulls } from "./without-nulls.ts";
