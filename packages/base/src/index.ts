@@ -11,6 +11,10 @@ export { RecentMap } from "./collections/recent-map.ts";
 export { remembered } from "./collections/remembered.ts";
 export { SlotMap } from "./collections/slot-map.ts";
 
+// Leases.
+
+export { RenewingLease, type RenewingLeaseOptions } from "./lease/renewing-lease.ts";
+
 // Limits.
 
 export { Buckets, type BucketsOptions, type Charge, type Shortage } from "./limits/buckets.ts";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { startLoop } from "@rockbot/base";
+import { RenewingLease } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import type { JournalStore } from "./journal-store.ts";
@@ -32,19 +32,13 @@ export async function leaseSlot(
   { log, leaseMs = 4_000 }: LeaseSlotOptions,
 ): Promise<SlotLease | undefined> {
   const owner = newId();
-  const renewMs = leaseMs / 4;
-  const slot = await findSlot(store, agent, { owner, leaseMs, renewMs });
+  const slot = await findSlot(store, agent, { owner, leaseMs });
   if (slot === undefined) return undefined;
   log.info({ agent, instance: String(slot) }, "leased an instance name");
 
+  const lease = new RenewingLease({ leaseMs, renew: () => store.holdSlot(agent, slot, { owner, leaseMs }) });
   const { promise: lost, resolve: lose } = Promise.withResolvers<void>();
-  let isLost = false;
-  const renewals = startLoop(renewMs, async () => {
-    if (isLost) return;
-    // While the store is away nobody else can take the slot either.
-    const isHeld = await store.holdSlot(agent, slot, { owner, leaseMs }).catch(() => true);
-    if (isHeld) return;
-    isLost = true;
+  lease.lost.addEventListener("abort", () => {
     log.error(
       { agent, instance: String(slot) },
       "lost the lease of the instance name to another process, and leases a new one",
@@ -55,8 +49,8 @@ export async function leaseSlot(
     instance: String(slot),
     lost,
     async [Symbol.asyncDispose]() {
-      await renewals[Symbol.asyncDispose]();
-      if (!isLost) await store.releaseSlot(agent, slot, owner).catch(() => {}); // the lease ends by itself
+      await lease[Symbol.asyncDispose]();
+      if (!lease.lost.aborted) await store.releaseSlot(agent, slot, owner).catch(() => {}); // the lease ends by itself
     },
   };
 }
@@ -64,11 +58,11 @@ export async function leaseSlot(
 async function findSlot(
   store: JournalStore,
   agent: string,
-  { owner, leaseMs, renewMs }: { readonly owner: string; readonly leaseMs: number; readonly renewMs: number },
+  { owner, leaseMs }: { readonly owner: string; readonly leaseMs: number },
 ): Promise<number | undefined> {
   const before = await store.readSlots(agent);
   const held = before.some((leftMs) => leftMs > 0);
-  const watchMs = 1.5 * renewMs;
+  const watchMs = (1.5 * leaseMs) / 4; // a holder renews each quarter
   if (held) await sleep(watchMs);
   const after = held ? await store.readSlots(agent) : before;
   for (const [slot, leftMs] of after.entries()) {

@@ -1,4 +1,4 @@
-import { startLoop } from "@rockbot/base";
+import { RenewingLease } from "@rockbot/base";
 import type { LeaseHolder, LeaseStore } from "./lease-store.ts";
 
 /** The owner of a lease, and how long it holds without a renewal. */
@@ -14,22 +14,24 @@ export interface LeaseOptions {
  * loses the lease after `leaseMs`. The next one has it at most a quarter of that later. Disposal gives it back.
  */
 export class Lease implements AsyncDisposable {
-  readonly #store: LeaseStore;
-  readonly #name: string;
-  readonly #claim: { readonly owner: string; readonly leaseMs: number };
-  readonly #loop: AsyncDisposable;
+  readonly #lease: RenewingLease;
+  readonly #release: () => Promise<void>;
   readonly #listeners = new Set<() => void>();
   #holder: LeaseHolder | undefined;
-  #heldUntil = Number.NEGATIVE_INFINITY;
-  #looking: Promise<void> | undefined;
-  #isClosed = false;
-  #wasHeld = false;
+  /** What listeners know. */
+  #told: { readonly isHeld: boolean; readonly holder: LeaseHolder | undefined } = { isHeld: false, holder: undefined };
 
   constructor(store: LeaseStore, name: string, { owner, leaseMs = 4_000 }: LeaseOptions) {
-    this.#store = store;
-    this.#name = name;
-    this.#claim = { owner, leaseMs };
-    this.#loop = startLoop(leaseMs / 4, () => this.look());
+    this.#release = () => store.release(name, owner);
+    this.#lease = new RenewingLease({
+      leaseMs,
+      competes: true,
+      renew: async () => {
+        this.#holder = await store.hold(name, { owner, leaseMs });
+        return this.#holder.owner === owner;
+      },
+      onAsked: () => this.#tell(),
+    });
   }
 
   /**
@@ -37,7 +39,7 @@ export class Lease implements AsyncDisposable {
    * same time.
    */
   get isHeld(): boolean {
-    return performance.now() < this.#heldUntil;
+    return this.#lease.isHeld;
   }
 
   /** The owner at the latest look; undefined if that is not known. */
@@ -59,39 +61,20 @@ export class Lease implements AsyncDisposable {
    * process runs out.
    */
   look(): Promise<void> {
-    this.#looking ??= this.#look().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
+    return this.#lease.renew();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
-    await this.#loop[Symbol.asyncDispose]();
-    await this.#looking;
-    this.#heldUntil = Number.NEGATIVE_INFINITY;
+    await this.#lease[Symbol.asyncDispose]();
     this.#tell();
-    await this.#store.release(this.#name, this.#claim.owner).catch(() => {}); // it ends by itself
-  }
-
-  async #look(): Promise<void> {
-    if (this.#isClosed) return;
-    const askedAt = performance.now(); // the store counts from later on
-    try {
-      const before = this.#holder;
-      this.#holder = await this.#store.hold(this.#name, this.#claim);
-      const isOurs = this.#holder.owner === this.#claim.owner;
-      this.#heldUntil = isOurs ? askedAt + this.#claim.leaseMs : Number.NEGATIVE_INFINITY;
-      if (before?.owner !== this.#holder.owner || before.fence !== this.#holder.fence) return this.#tell();
-    } catch {
-      // the next look comes
-    }
-    if (this.isHeld !== this.#wasHeld) this.#tell();
+    await this.#release().catch(() => {}); // it ends by itself
   }
 
   #tell(): void {
-    this.#wasHeld = this.isHeld;
+    const { isHeld, holder } = this;
+    const { isHeld: wasHeld, holder: before } = this.#told;
+    if (isHeld === wasHeld && holder?.owner === before?.owner && holder?.fence === before?.fence) return;
+    this.#told = { isHeld, holder };
     for (const listener of [...this.#listeners]) listener();
   }
 }
