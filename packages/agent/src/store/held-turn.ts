@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { pause } from "@rockbot/base";
+import { pause, RenewingLease } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ModelUsage } from "@rockbot/llm";
@@ -111,7 +111,7 @@ export class HeldTurn implements AsyncDisposable {
   readonly #answers: StoredAnswer[];
   readonly #results: Map<string, StoredResult>;
   readonly #lost = new AbortController();
-  readonly #renewing: NodeJS.Timeout;
+  readonly #renewing: RenewingLease;
   readonly #hasReadUntrusted: boolean;
   #lease: TurnLease;
   #isOver = false;
@@ -134,7 +134,7 @@ export class HeldTurn implements AsyncDisposable {
     this.#answers = [...record.answers];
     this.#left = this.#answers.length;
     this.#results = new Map(record.results);
-    this.#renewing = setInterval(() => void this.#renew(), options.leaseMs / 4).unref();
+    this.#renewing = new RenewingLease({ leaseMs: options.leaseMs, renew: () => this.#renew() });
   }
 
   /** Aborts with a TurnLostError when another process has taken the turn. */
@@ -206,12 +206,12 @@ export class HeldTurn implements AsyncDisposable {
   async end(result: TurnResult, history: readonly HistoryTurn[]): Promise<void> {
     await this.#write((lease) => this.#store.end(this.#options.session, lease, result, history));
     this.#isOver = true;
-    clearInterval(this.#renewing);
+    void this.#renewing[Symbol.asyncDispose]();
   }
 
   /** Leaves a turn that has not ended for another process to take up. */
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#renewing);
+    void this.#renewing[Symbol.asyncDispose]();
     if (this.#isOver) return;
     this.#isOver = true;
     const { session, turnId } = this.#options;
@@ -261,13 +261,11 @@ export class HeldTurn implements AsyncDisposable {
     for (const [callId, result] of this.#results) if (!known.results.has(callId)) this.addResult(callId, result);
   }
 
-  async #renew(): Promise<void> {
+  /** A lease that has lapsed is taken again. One that is lost tells by `lost`, at the latest by the next write. */
+  async #renew(): Promise<boolean> {
     const { session, leaseMs } = this.#options;
-    try {
-      if (!(await this.#store.renew(session, this.#lease, leaseMs)) && !this.#isOver) await this.#takeAgain();
-    } catch {
-      // the next renewal, or the next write, tells
-    }
+    if (!(await this.#store.renew(session, this.#lease, leaseMs)) && !this.#isOver) await this.#takeAgain();
+    return true;
   }
 
   #lose(): TurnLostError {
