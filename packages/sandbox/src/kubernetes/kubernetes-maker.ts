@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { startLoop, unlessAborted, within } from "@rockbot/base";
+import { RenewingLease, unlessAborted, within } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { MakeSandboxOptions, Sandbox, SandboxMaker } from "../sandbox.ts";
@@ -55,7 +55,6 @@ const SLACK_MS = 30_000;
 const SENDING_MS = 240_000;
 /** How long a pod that does not run yet is there without its owner. */
 const STARTING_MS = 25_000;
-const RENEW_MS = 8_000;
 /** A pod waits warm for so long at most, and somewhat less, so that those made together do not end together. */
 const WARM_MS = 3_600_000;
 /** More of a log is not read: what a supervisor keeps of a script is less. */
@@ -239,17 +238,14 @@ class KubernetesMaker implements SandboxMaker {
 
   /** Nobody holds a pod that does not run yet: its deadline is near, and moved on while it is waited for. */
   async #untilRuns(pod: PodView, signal: AbortSignal): Promise<void> {
-    let due = performance.now() + RENEW_MS;
-    await using _renewing = startLoop(RENEW_MS / 4, async () => {
-      if (performance.now() < due) return;
-      due = performance.now() + RENEW_MS;
-      await this.#api
-        .mark(
-          pod.name,
-          { annotations: deadlineIn(STARTING_MS) },
-          AbortSignal.any([signal, AbortSignal.timeout(RENEW_MS)]),
-        )
-        .catch(() => {});
+    const markMs = STARTING_MS / 4;
+    await using _starting = new RenewingLease({
+      leaseMs: STARTING_MS,
+      renew: async () => {
+        const soon = AbortSignal.any([signal, AbortSignal.timeout(markMs)]);
+        await this.#api.mark(pod.name, { annotations: deadlineIn(STARTING_MS) }, soon);
+        return true;
+      },
     });
     await untilPodRuns(this.#watch, pod, { scheduleMs: this.#scheduleMs, signal });
   }
