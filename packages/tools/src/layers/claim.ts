@@ -1,5 +1,5 @@
 import { metrics } from "@opentelemetry/api";
-import { LinkedList, type ListEntry, pause, SlotMap } from "@rockbot/base";
+import { pause, RenewingLease, SlotMap } from "@rockbot/base";
 import {
   newId,
   type ToolDefinition,
@@ -22,10 +22,6 @@ import { SupersededError } from "./superseded-error.ts";
  * A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long.
  */
 const LEASE_MS = 10_000;
-/** A claim is renewed after this long, or a quarter longer: so that two renewals may be lost. */
-const RENEW_MS = LEASE_MS / 4;
-/** How often all claims are looked through for those to renew. */
-const RENEWAL_CHECK_MS = RENEW_MS / 4;
 /** How often a call that somebody else runs is looked at. */
 const WATCH_MS = 250;
 /**
@@ -43,12 +39,6 @@ interface ClaimedTool {
   readonly waitsForClaims: boolean;
 }
 
-interface HeldClaim {
-  readonly claim: Claim;
-  /** On the clock of `performance.now()`. */
-  renewAt: number;
-}
-
 /** The claims of one service in this process. */
 export class CallClaims {
   readonly #store: ClaimStore;
@@ -58,9 +48,6 @@ export class CallClaims {
     string,
     { readonly requestHash: string; readonly outcome: Promise<ToolInvokeResponse> }
   >();
-  /** The claims that this process holds. */
-  readonly #held = new LinkedList<HeldClaim>();
-  #renewing: NodeJS.Timeout | undefined;
   readonly #seesAll: boolean;
   readonly #unavailable = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.claims.unavailable", {
     description: "Times the store of claims did not answer, by operation: claim or complete.",
@@ -199,7 +186,8 @@ export class CallClaims {
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
     let hasStarted = false;
-    const held = this.#hold(claim);
+    // One that is lost shows at the end.
+    const lease = new RenewingLease({ leaseMs: LEASE_MS, renew: () => this.#store.renew(claim, LEASE_MS) });
     try {
       const response = await next.execute(request, {
         ...context,
@@ -216,30 +204,12 @@ export class CallClaims {
       const isSure = !context.mayHaveBegun || idempotent || found.details?.["mayHaveRun"] !== false;
       const toolError = isSure ? found : unknownOutcome(request);
       if (hasStarted) return await this.#finish(claim, request, toolError);
-      held.remove(); // a renewal would take it anew
+      void lease[Symbol.asyncDispose](); // a renewal would take it anew
       await this.#store.release(claim).catch(() => {}); // else the lease ends it
       throw toolError;
     } finally {
-      held.remove();
+      void lease[Symbol.asyncDispose]();
     }
-  }
-
-  #hold(claim: Claim): ListEntry {
-    this.#renewing ??= setInterval(() => this.#renew(), RENEWAL_CHECK_MS).unref();
-    return this.#held.add({ claim, renewAt: performance.now() + RENEW_MS });
-  }
-
-  /** One timer for all claims: most calls are over before they would need one. */
-  #renew(): void {
-    const now = performance.now();
-    for (const held of this.#held) {
-      if (held.renewAt > now) continue;
-      held.renewAt = now + RENEW_MS;
-      this.#store.renew(held.claim, LEASE_MS).catch(() => {}); // one may fail; a lease that is lost shows at the end
-    }
-    if (!this.#held.isEmpty) return;
-    clearInterval(this.#renewing);
-    this.#renewing = undefined;
   }
 
   /** Notes how the call ended, and ends it so. A store that is gone by now changes nothing for the caller. */
