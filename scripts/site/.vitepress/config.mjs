@@ -9,12 +9,15 @@ const repository = process.env.SITE_REPOSITORY_URL;
 /** The pages in the order of docs/README.md, which is the one list of them. */
 function sidebar() {
   const groups = [];
+  let items = [];
   for (const line of readFileSync(join(root, "docs/README.md"), "utf8").split("\n")) {
-    const group = /^## (.+)$/.exec(line)?.[1];
-    if (group !== undefined) groups.push({ text: group, items: [] });
-    else
-      for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g))
-        groups.at(-1)?.items.push({ text, link: `/${path}` });
+    const [, level, title] = /^(##|###) (.+)$/.exec(line) ?? [];
+    if (title === undefined)
+      for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g)) items.push({ text, link: `/${path}` });
+    else {
+      items = [];
+      (level === "##" ? groups : groups.at(-1).items).push({ text: title, items });
+    }
   }
   return groups;
 }
