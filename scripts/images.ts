@@ -2,8 +2,9 @@
  * Builds the images of all services, or of those named: `scripts/images.ts [--registry PREFIX] [--tag TAG]
  * [--node-image IMAGE] [--python-image IMAGE] [--no-cache] [SERVICE...]`. `cli` and `sandbox` are images, too.
  * `dist/images` then holds each image's bill of materials and provenance, and `images.json` with the hashes of their
- * layers. `--release` refuses to build what cannot be built again: exit 1 with all faults. `--pin` builds nothing: it
- * writes into docker/images.env the digest that each image has in its registry now.
+ * layers. `--release` refuses to build what cannot be built again: exit 1 with all faults. With `--dry` it names the
+ * faults and builds all the same. `--pin` builds nothing: it writes into docker/images.env the digest that each image
+ * has in its registry now.
  */
 import { writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -24,6 +25,7 @@ const { values, positionals } = parseArgs({
     "python-image": text,
     "no-cache": { type: "boolean" },
     release: { type: "boolean" },
+    dry: { type: "boolean" },
     pin: { type: "boolean" },
   },
   allowPositionals: true,
@@ -35,12 +37,10 @@ if (values.pin === true) {
 const known = [...services.map(({ name }) => name), CLI, SANDBOX];
 const unknown = positionals.filter((name) => !known.includes(name));
 const release = await readRelease(root, values, process.env);
-const faults = [
-  ...unknown.map((name) => `${name}: no such image. There are: ${known.join(", ")}`),
-  ...(values.release === true ? await imageFaults(root, release, process.env) : []),
-];
-if (faults.length > 0) {
-  for (const fault of faults) console.error(`in the way: ${fault}`);
+const faults = values.release === true ? await imageFaults(root, release, process.env) : [];
+for (const name of unknown) console.error(`in the way: ${name}: no such image. There are: ${known.join(", ")}`);
+for (const fault of faults) console.error(`in the way: ${fault}`);
+if (unknown.length > 0 || (faults.length > 0 && values.dry !== true)) {
   console.error("Cannot build the images: see above");
   process.exit(1);
 }

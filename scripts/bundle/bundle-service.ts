@@ -38,11 +38,11 @@ export const CLI = "cli";
  * beside it for each program that runs in a process of its own: of any `{name}-main.ts` in `src` of the service, or of
  * a package that its manifest names, `{name}-main.mjs`. What they load later comes in further files beside these.
  *
+ * @param folder relative to `root`: another one, if it is not to be `dist/{service}`
  * @throws {Error} if a module is missing or cannot be bundled; esbuild has said on stderr which. Also if the command
  * loads a CommonJS library later
  */
-export async function bundleService(root: string, service: string): Promise<Bundle> {
-  const folder = `dist/${service}`;
+export async function bundleService(root: string, service: string, folder = `dist/${service}`): Promise<Bundle> {
   const isCli = service === CLI;
   const programs = globSync(
     foldersOf(root, isCli ? "*" : service).map((owner) => `${owner}/src/**/*-main.ts`),

@@ -1,6 +1,7 @@
 import { copyFile, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "yaml";
+import { addCommand, BIN } from "./add-command.ts";
 import { bundleLibrary } from "./bundle-library.ts";
 import { declareLibrary } from "./declare-library.ts";
 
@@ -36,7 +37,7 @@ const EXACT = ["amqplib"];
 
 /**
  * Makes the package that is published: one, so that there is one version, one class of each error, and no name that is
- * only there for our own packages. What needs a library that not everybody has is a subpath.
+ * only there for our own packages. What needs a library that not everybody has is a subpath. The command comes along.
  * @param repository where the sources are, as `git+https://…`, which a registry compares with the provenance
  */
 export async function buildLibrary(
@@ -68,6 +69,7 @@ export async function buildLibrary(
       join(folder, "dist/types"),
       entries.map(({ source }) => source),
     ),
+    addCommand(root, folder, main.version),
     copyFile(join(root, "LICENSE"), join(folder, "LICENSE")),
     copyFile(join(root, SOURCE, "README.md"), join(folder, "README.md")),
   ]);
@@ -89,6 +91,7 @@ export async function buildLibrary(
     type: "module",
     sideEffects: false,
     engines: { node: NODE },
+    bin: BIN,
     exports: {
       ...Object.fromEntries(
         entries.map(({ path, name }) => [

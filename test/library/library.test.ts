@@ -1,7 +1,11 @@
+import { execFile } from "node:child_process";
+import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { sharedAmqpUrl, startModelServer } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type MadeRelease, makeRelease, RELEASE_FOLDER } from "../../scripts/release/make-release.ts";
 import { readSnippets } from "../docs/read-snippets.ts";
 import { OutsideProject, whyNoRegistry } from "./outside-project.ts";
 
@@ -47,12 +51,42 @@ const LIST_LOADED = `
   await import(process.argv[1]);
   console.log([...loaded].filter(Boolean).sort().join(" "));`;
 
+let release: MadeRelease;
+beforeAll(async () => {
+  release = await makeRelease(root); // publint and attw look at it
+}, 600_000);
+
+test("a dry run of a release leaves the package, its bill of materials, and the sums of all files", async () => {
+  const { library, files, missing } = release;
+  const read = (file: string) => readFile(join(root, RELEASE_FOLDER, file));
+  expect(files).toEqual(expect.arrayContaining([`npm/rockbot-${library.version}.tgz`, "npm/rockbot.sbom.cdx.json"]));
+
+  const sums = (await read("SHA256SUMS")).toString().trimEnd().split("\n");
+  expect(sums.map((line) => line.slice(66))).toEqual(files.filter((file) => file !== "SHA256SUMS"));
+  for (const line of sums)
+    expect(line.slice(0, 64)).toBe(
+      createHash("sha256")
+        .update(await read(line.slice(66)))
+        .digest("hex"),
+    );
+
+  const bill = JSON.parse((await read("npm/rockbot.sbom.cdx.json")).toString());
+  expect(bill).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "rockbot" } } });
+  expect(bill.components.map(({ name }: { name: string }) => name)).toEqual(expect.arrayContaining(["amqplib", "ajv"]));
+
+  const chart = files.find((file) => file.startsWith("chart/"));
+  if (chart === undefined) expect(missing).toContainEqual(expect.stringMatching(/^the chart: .*no helm/));
+  else await promisify(execFile)("helm", ["lint", "--strict", join(root, RELEASE_FOLDER, chart)]);
+  if (!files.includes("images/images.json"))
+    expect(missing).toContainEqual(expect.stringMatching(/^the images: .*npm run release:images -- --dry/));
+});
+
 describe.skipIf(whyNot !== undefined)(
   `a program outside of the repository that has installed the library${whyNot === undefined ? "" : `: ${whyNot}`}`,
   () => {
     let project: OutsideProject;
     beforeAll(async () => {
-      project = await OutsideProject.create(sources); // builds, packs, and has publint and attw look at it
+      project = await OutsideProject.create(release.tarball, sources);
       const { output } = await project.compile("typescript", files, { ...NODENEXT, outDir: "out" });
       expect(output).toBe("");
     }, 240_000);
@@ -66,6 +100,16 @@ describe.skipIf(whyNot !== undefined)(
         ),
       ).toEqual([]);
       expect(installed).toEqual(expect.arrayContaining(["@opentelemetry/api", "amqplib", "rockbot"]));
+    });
+
+    test("has the command, which needs a newer Node than the library and says so", async () => {
+      const command = (node: "oldest" | "present", ...args: readonly string[]) =>
+        project.run(node, ["node_modules/.bin/rockbot", ...args]);
+      expect(await command("present", "--version")).toEqual({ code: 0, output: release.library.version });
+      const called = await command("present", "call", "html_to_text", '{"html":"<p>Hello</p>"}');
+      expect(called).toEqual({ code: 0, output: expect.stringContaining("Hello") });
+      const refused = await command("oldest", "--version");
+      expect(refused).toEqual({ code: 1, output: expect.stringContaining("Node 24") });
     });
 
     test.each([

@@ -2,9 +2,6 @@ import { type ExecFileException, execFile } from "node:child_process";
 import { access, cp, mkdir, mkdtemp, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { buildLibrary } from "../../scripts/library/build-library.ts";
-import { checkLibrary } from "../../scripts/library/check-library.ts";
-import { packLibrary } from "../../scripts/library/pack-library.ts";
 
 const root = join(import.meta.dirname, "../..");
 /** The oldest that the library is for. */
@@ -30,7 +27,7 @@ export async function whyNoRegistry(): Promise<string | undefined> {
   return code === 0 ? undefined : `npm's registry cannot be reached: ${output.split("\n")[0]}`;
 }
 
-/** A program outside of the repository that has installed the library from its tarball, as built and checked now. */
+/** A program outside of the repository that has installed the library from its tarball. */
 export class OutsideProject implements AsyncDisposable {
   readonly folder: string;
   #compilations = 0;
@@ -39,16 +36,17 @@ export class OutsideProject implements AsyncDisposable {
     this.folder = folder;
   }
 
-  /** @param sources name -> source of each program */
-  static async create(sources: Readonly<Record<string, string>>): Promise<OutsideProject> {
+  /**
+   * @param tarball of the library, relative to the repository's root
+   * @param sources name -> source of each program
+   */
+  static async create(tarball: string, sources: Readonly<Record<string, string>>): Promise<OutsideProject> {
     const folder = await mkdtemp(join(tmpdir(), "rockbot-outside-"));
     const project = new OutsideProject(folder);
     try {
-      const { file } = await packLibrary(root, await buildLibrary(root));
       await mkdir(join(folder, "src"));
       await Promise.all([
-        checkLibrary(root, file),
-        project.#install(join(root, file)),
+        project.#install(join(root, tarball)),
         bringOldestNode(),
         ...["embed-in-an-app", "agent", "shop.ts"].map((name) =>
           cp(join(root, "examples", name), join(folder, "src", name), { recursive: true }),

@@ -13,7 +13,8 @@ function sidebar() {
   for (const line of readFileSync(join(root, "docs/README.md"), "utf8").split("\n")) {
     const [, level, title] = /^(##|###) (.+)$/.exec(line) ?? [];
     if (title === undefined)
-      for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g)) items.push({ text, link: `/${path}` });
+      for (const [, text, path] of line.matchAll(/\[([^\]]+)\]\(([\w/-]+)\.md\)/g))
+        items.push({ text, link: `/${path}` });
     else {
       items = [];
       (level === "##" ? groups : groups.at(-1).items).push({ text: title, items });
