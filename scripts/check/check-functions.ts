@@ -12,7 +12,7 @@ const NOT_WRITTEN_BY_HAND = new Set(["node_modules", "dist", "generated"]);
 /** The sources below `root` that people write, relative to it, sorted. */
 export function sourceFiles(root: string): string[] {
   const exclude = ({ name }: Dirent): boolean => NOT_WRITTEN_BY_HAND.has(name);
-  return globSync(`${FOLDERS}/**/*.{ts,mjs}`, { cwd: root, withFileTypes: true, exclude })
+  return globSync(`${FOLDERS}/**/*.{ts,tsx,mjs}`, { cwd: root, withFileTypes: true, exclude })
     .filter((entry) => entry.isFile() && !entry.name.endsWith(".d.ts"))
     .map(({ parentPath, name }) => join(parentPath, name).slice(root.length + 1))
     .sort();

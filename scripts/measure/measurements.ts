@@ -65,8 +65,11 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
       file: "test/compose/measure-images.ts",
       about: "size, start and memory of the images that `npm run images` has built",
     },
-    start: { file: "scripts/measure-start.ts", about: "start, idle memory and libraries of each bundled service" },
-    house: { file: "scripts/measure-house.ts", about: "files, functions and folders of the sources: writes no page" },
+    start: { file: "scripts/measure/start-main.ts", about: "start, idle memory and libraries of each bundled service" },
+    house: {
+      file: "scripts/measure/house-main.ts",
+      about: "lines, functions, folders, settings and words of a checkout: writes no page",
+    },
     soak: { file: "test/faults/soak.ts", about: "the faults of test/faults in large numbers" },
   }),
 );

@@ -50,31 +50,7 @@ export function LettersPage() {
                   Choose all {letters.length}
                 </button>
               </div>
-              <section className="card flush">
-                <table>
-                  <thead>
-                    <tr>
-                      <th>
-                        <span className="quiet">chosen</span>
-                      </th>
-                      <th>parked</th>
-                      <th>service</th>
-                      <th>tool</th>
-                      <th>why</th>
-                    </tr>
-                  </thead>
-                  <tbody>
-                    {letters.map((letter) => (
-                      <LetterRow
-                        key={keyOf(letter)}
-                        letter={letter}
-                        isChosen={chosen.has(keyOf(letter))}
-                        onToggle={() => toggle(keyOf(letter))}
-                      />
-                    ))}
-                  </tbody>
-                </table>
-              </section>
+              <Table letters={letters} chosen={chosen} onToggle={toggle} />
               <Confirm
                 isOpen={wanted !== undefined}
                 onOpenChange={(isOpen) => isOpen || setWanted(undefined)}
@@ -92,6 +68,44 @@ export function LettersPage() {
       </Shown>
       {decided.data === undefined ? null : <Outcomes outcome={decided.data} />}
     </>
+  );
+}
+
+function Table({
+  letters,
+  chosen,
+  onToggle,
+}: {
+  readonly letters: readonly Letter[];
+  readonly chosen: ReadonlySet<string>;
+  readonly onToggle: (key: string) => void;
+}) {
+  return (
+    <section className="card flush">
+      <table>
+        <thead>
+          <tr>
+            <th>
+              <span className="quiet">chosen</span>
+            </th>
+            <th>parked</th>
+            <th>service</th>
+            <th>tool</th>
+            <th>why</th>
+          </tr>
+        </thead>
+        <tbody>
+          {letters.map((letter) => (
+            <LetterRow
+              key={keyOf(letter)}
+              letter={letter}
+              isChosen={chosen.has(keyOf(letter))}
+              onToggle={() => onToggle(keyOf(letter))}
+            />
+          ))}
+        </tbody>
+      </table>
+    </section>
   );
 }
 

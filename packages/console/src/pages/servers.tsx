@@ -1,6 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { approvals } from "../api/approvals.ts";
+import { approvals, type Waiting } from "../api/approvals.ts";
 import { askJson, RefusedError } from "../api/session.ts";
 import { Badge } from "../look/badge.tsx";
 import { Confirm } from "../look/confirm.tsx";
@@ -41,44 +41,7 @@ export function ServersPage() {
       <p className="quiet">
         What MCP servers, OpenAPI documents and agents offer is held until an operator approves it.
       </p>
-      <Shown of={asked}>
-        {({ tools, servers }) => (
-          <>
-            {tools.length + servers.length === 0 ? <Empty>Nothing waits.</Empty> : null}
-            {servers.map((server) => (
-              <section className="card" key={server.digest}>
-                <h2>
-                  {server.agent} asks for the server {server.server}
-                </h2>
-                <pre>{server.lines.join("\n")}</pre>
-                <Buttons
-                  name={`the server ${server.server} of ${server.agent}`}
-                  body={{ tools: [], servers: [{ server: server.server, digest: server.digest }] }}
-                  onWanted={setWanted}
-                />
-              </section>
-            ))}
-            {tools.map((tool) => (
-              <section className="card" key={`${tool.server} ${tool.tool} ${tool.hash}`}>
-                <h2>
-                  {tool.server}: {tool.tool} <Badge tone="warn">{tool.reason.replace("_", " ")}</Badge>
-                </h2>
-                {tool.suspicions.map((words) => (
-                  <p key={words} className="is-bad">
-                    {words}
-                  </p>
-                ))}
-                <Changes lines={tool.changes} />
-                <Buttons
-                  name={`${tool.tool} of ${tool.server}`}
-                  body={{ tools: [{ server: tool.server, tool: tool.tool, hash: tool.hash }], servers: [] }}
-                  onWanted={setWanted}
-                />
-              </section>
-            ))}
-          </>
-        )}
-      </Shown>
+      <Shown of={asked}>{(waiting) => <Waiters waiting={waiting} onWanted={setWanted} />}</Shown>
       {decided.data !== undefined && decided.data.stale.length > 0 ? (
         <p role="alert" className="is-warn">
           It has changed since it was shown, so nothing was decided. Look again.
@@ -98,6 +61,52 @@ export function ServersPage() {
       >
         The decision is for exactly what is shown.
       </Confirm>
+    </>
+  );
+}
+
+/** Each thing that waits, as it would be approved. */
+function Waiters({
+  waiting: { tools, servers },
+  onWanted,
+}: {
+  readonly waiting: Waiting;
+  readonly onWanted: (decision: Decision) => void;
+}) {
+  return (
+    <>
+      {tools.length + servers.length === 0 ? <Empty>Nothing waits.</Empty> : null}
+      {servers.map((server) => (
+        <section className="card" key={server.digest}>
+          <h2>
+            {server.agent} asks for the server {server.server}
+          </h2>
+          <pre>{server.lines.join("\n")}</pre>
+          <Buttons
+            name={`the server ${server.server} of ${server.agent}`}
+            body={{ tools: [], servers: [{ server: server.server, digest: server.digest }] }}
+            onWanted={onWanted}
+          />
+        </section>
+      ))}
+      {tools.map((tool) => (
+        <section className="card" key={`${tool.server} ${tool.tool} ${tool.hash}`}>
+          <h2>
+            {tool.server}: {tool.tool} <Badge tone="warn">{tool.reason.replace("_", " ")}</Badge>
+          </h2>
+          {tool.suspicions.map((words) => (
+            <p key={words} className="is-bad">
+              {words}
+            </p>
+          ))}
+          <Changes lines={tool.changes} />
+          <Buttons
+            name={`${tool.tool} of ${tool.server}`}
+            body={{ tools: [{ server: tool.server, tool: tool.tool, hash: tool.hash }], servers: [] }}
+            onWanted={onWanted}
+          />
+        </section>
+      ))}
     </>
   );
 }

@@ -1,16 +1,16 @@
 /**
  * Measures each bundled service, or those named: start to ready and idle memory, and what each library costs alone.
- * `scripts/measure-start.ts [--runs N] [SERVICE...]`; a table on stderr, JSON on stdout. For Linux, which has /proc.
+ * `npm run measure -- start [--runs N] [SERVICE...]`; a table on stderr, JSON on stdout. For Linux, which has /proc.
  */
 import { dirname, join } from "node:path";
 import { parseArgs } from "node:util";
 import { services } from "@rockbot/services";
-import { bundleService } from "./bundle/bundle-service.ts";
-import { measureImports } from "./measure/measure-imports.ts";
-import { measureService } from "./measure/measure-service.ts";
-import { median } from "./measure/median.ts";
+import { bundleService } from "../bundle/bundle-service.ts";
+import { measureImports } from "./measure-imports.ts";
+import { measureService } from "./measure-service.ts";
+import { median } from "./median.ts";
 
-const root = dirname(import.meta.dirname);
+const root = dirname(dirname(import.meta.dirname));
 const { values, positionals } = parseArgs({
   options: { runs: { type: "string", default: "9" } },
   allowPositionals: true,
