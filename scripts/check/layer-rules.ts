@@ -45,7 +45,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
     modules: "cheerio|domhandler|turndown|jszip|mammoth|unpdf|image-size",
     owners: ["packages/page", "test/bench/pages"],
   },
-  { modules: "playwright-core", owners: ["services/page-renderer"] },
+  { modules: "playwright-core", owners: ["services/page-renderer", "test/console"] },
   {
     modules: "react|react-dom|vite|@vitejs/[^/]+|@tanstack/[^/]+|@base-ui/[^/]+|uplot|dompurify",
     owners: ["packages/console"],

@@ -49,7 +49,8 @@ export function CallsPage() {
   );
 }
 
-const ROW_PIXELS = 36;
+/** As in the style. */
+const ROW_PIXELS = 40;
 
 /** However many there are, only those in view are drawn. */
 function Rows({ calls: found }: { readonly calls: readonly Call[] }) {

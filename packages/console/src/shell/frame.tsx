@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useState } from "react";
 import { me, overview } from "../api/queries.ts";
-import { logOut } from "../api/session.ts";
+import { AwayError, logOut } from "../api/session.ts";
 import { pages } from "../pages/pages.ts";
 import { Palette } from "./palette.tsx";
 
@@ -41,7 +41,7 @@ export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
             Go to… <kbd>Ctrl K</kbd>
           </button>
           <span>
-            {now.error === null ? "" : <span className="is-bad">The gateway is away. </span>}
+            {now.error instanceof AwayError ? <span className="is-bad">The gateway is away. </span> : ""}
             {who === undefined ? "" : `${who.operator.name}, version ${who.version}`}
           </span>
           <button type="button" onClick={() => void leave()}>

@@ -1,0 +1,161 @@
+import { existsSync, readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { temporaryFolder } from "@rockbot/testing";
+import { chromium, type Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { runCli, startUp } from "../../packages/cli/src/test-cli.ts";
+
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const PAGES = ["", "calls", "tools", "tools/web_browse", "letters", "servers", "policy"];
+
+describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
+  const started = new AsyncDisposableStack();
+  const folder = started.use(temporaryFolder());
+  let up: Awaited<ReturnType<typeof startUp>>;
+  let browser: Awaited<ReturnType<typeof chromium.launch>>;
+
+  const link = async (): Promise<string> => {
+    const { stdout, stderr } = await runCli(["open", "--print"], { folder: folder.path });
+    return /http:\S+#code=\S+/.exec(stdout)?.[0] ?? `no link: ${stderr}`;
+  };
+  /** A tab that is logged in, and what went wrong in it: words in its console, errors, and what its policy refused. */
+  const openTab = async (options: Parameters<typeof browser.newContext>[0] = {}) => {
+    const context = await browser.newContext(options);
+    const page = await context.newPage();
+    const faults: string[] = [];
+    page.on("pageerror", (error) => void faults.push(String(error)));
+    page.on("console", (message) => {
+      const isNotThere = message.text().includes("404"); // no MCP bridge runs here: the page says so
+      if (message.type() === "error" && !isNotThere) faults.push(message.text());
+    });
+    await page.goto(await link());
+    await page.getByRole("heading", { name: "Now" }).waitFor();
+    return { page, context, faults, [Symbol.asyncDispose]: () => context.close() };
+  };
+  const goTo = (page: Page, path: string) => page.goto(`${up.url}/console/${path}`);
+  const isLoginShown = (page: Page) => page.getByLabel("Operator's token").isVisible();
+
+  beforeAll(async () => {
+    up = started.use(await startUp({ folder: folder.path }));
+    browser = await chromium.launch({
+      executablePath: browserPath as string,
+      chromiumSandbox: process.getuid?.() !== 0, // root has none
+    });
+    started.defer(() => browser.close());
+    const wrong = await fetch(`${up.url}/v1/tools/web_browse/invoke`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ url: "http://127.0.0.1:9/" }),
+    });
+    expect(wrong.ok).toBe(false);
+  });
+  afterAll(() => started.disposeAsync());
+
+  test("a link is good once; the address forgets its code; a tab that was not logged in has only the cookie, which opens nothing", async () => {
+    const once = await link();
+    const context = await browser.newContext();
+    await using _ = { [Symbol.asyncDispose]: () => context.close() };
+    const page = await context.newPage();
+    await page.goto(once);
+    await page.getByRole("heading", { name: "Now" }).waitFor();
+    expect(page.url()).toBe(`${up.url}/console/`);
+    await page.reload();
+    await page.getByRole("heading", { name: "Now" }).waitFor();
+
+    const other = await context.newPage();
+    await goTo(other, "calls");
+    await expect.poll(() => isLoginShown(other)).toBe(true);
+    await other.goto("about:blank");
+    await other.goto(once);
+    await expect.poll(() => other.getByRole("alert").textContent()).toMatch(/code/);
+    expect(await isLoginShown(other)).toBe(true);
+  });
+
+  test("a call that failed is found, and shows what happened to it, in three clicks from the start", async () => {
+    await using tab = await openTab();
+    const { page } = tab;
+    await page.getByRole("link", { name: "Calls" }).click();
+    await page
+      .getByRole("link", { name: /web_browse/ })
+      .first()
+      .click();
+    const steps = page.getByRole("list").filter({ hasText: "Asked" });
+    await steps.waitFor();
+    expect(await steps.innerText()).toMatch(/Asked: the caller made it[\s\S]*Failed: /);
+    expect(tab.faults).toEqual([]);
+  });
+
+  test("a tool is tried with its progress and its end, and what it says is data", async () => {
+    await using tab = await openTab();
+    const { page } = tab;
+    await goTo(page, "tools/execute_python_script");
+    if (await page.getByText("No service offers a tool of this name now.").isVisible()) return;
+    const script = "print('# <img src=x onerror=alert(1)> [here](javascript:alert(1)) <script>alert(1)</script>')";
+    await page.getByLabel("arguments, as JSON").fill(JSON.stringify({ script }));
+    await page.getByRole("button", { name: "Call", exact: true }).click();
+    await page.getByRole("button", { name: /^Yes, call/ }).click();
+    await page.getByText("what happened").waitFor();
+    expect(await page.locator("main img, main script, main a[href^=javascript]").count()).toBe(0);
+    expect(tab.faults).toEqual([]);
+  });
+
+  test("keys alone lead to a page, and back to what was looked at", async () => {
+    await using tab = await openTab();
+    await tab.page.keyboard.press("Control+k");
+    await tab.page.keyboard.type("dead l");
+    await tab.page.keyboard.press("Enter");
+    await tab.page.getByRole("heading", { name: "Dead letters" }).waitFor();
+    await tab.page.goBack();
+    await tab.page.getByRole("heading", { name: "Now" }).waitFor();
+  });
+
+  test.each(["light", "dark"] as const)("every page is fine by axe, %s", { timeout: 120_000 }, async (colorScheme) => {
+    await using tab = await openTab({ colorScheme, bypassCSP: true }); // only the test's own script needs that
+    const found: string[] = [];
+    for (const path of PAGES) {
+      await goTo(tab.page, path);
+      await tab.page.getByRole("heading", { level: 1 }).waitFor();
+      await expect.poll(() => tab.page.getByText("Loading…").count()).toBe(0);
+      await tab.page.evaluate(axe);
+      const { violations } = (await tab.page.evaluate("axe.run()")) as { violations: AxeViolation[] };
+      for (const { id, impact, nodes } of violations)
+        if (impact === "serious" || impact === "critical") found.push(`/${path}: ${id}: ${nodes[0]?.html}`);
+    }
+    expect(found).toEqual([]);
+  });
+
+  test("no page is wider than a phone", async () => {
+    await using tab = await openTab({ viewport: { width: 360, height: 740 } });
+    for (const path of PAGES) {
+      await goTo(tab.page, path);
+      await tab.page.getByRole("heading", { level: 1 }).waitFor();
+      expect([path, await tab.page.evaluate("document.documentElement.scrollWidth")]).toEqual([path, 360]);
+    }
+    expect(tab.faults).toEqual([]);
+  });
+
+  test("a page says when its gateway is away, and keeps what it has seen", async () => {
+    using own = temporaryFolder();
+    const other = await startUp({ folder: own.path });
+    await using _ = other;
+    const { stdout } = await runCli(["open", "--print"], { folder: own.path });
+    const context = await browser.newContext();
+    await using __ = { [Symbol.asyncDispose]: () => context.close() };
+    const page = await context.newPage();
+    await page.goto(/http:\S+#code=\S+/.exec(stdout)?.[0] ?? "");
+    await page.getByText("ready", { exact: true }).first().waitFor();
+    other.kill("SIGKILL");
+    await page.getByText("The gateway does not answer").waitFor();
+    expect(await page.getByText("ready", { exact: true }).count()).toBeGreaterThan(0);
+  });
+});
+
+interface AxeViolation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string }[];
+}
