@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import { connectPeer, type Peer, type PeerMessage, type PeerProperties } from "@rockbot/bus-rabbitmq/peer";
 import { queueName } from "@rockbot/bus-rabbitmq/queue-plan";
 import { type AnnouncedTool, messages, newId } from "@rockbot/contracts";
@@ -229,7 +229,7 @@ export class Examiner implements AsyncDisposable {
 export async function until(isSo: () => Promise<boolean> | boolean, withinMs: number): Promise<boolean> {
   for (const end = performance.now() + withinMs; performance.now() < end; ) {
     if (await isSo()) return true;
-    await sleep(50);
+    await pause(50);
   }
   return false;
 }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { reasonOf } from "@rockbot/base";
+import { pause, reasonOf } from "@rockbot/base";
 import { type Logger, SubscriptionTakenError } from "@rockbot/bus";
 import type { Link } from "../connection/link.ts";
 import { isInUse, isRefusal } from "../connection/refusal.ts";
@@ -142,7 +141,8 @@ export class ResultQueues {
     const ended = AbortSignal.any([link.signal, signal]);
     try {
       for (let looks = 0; looks < OWNER_LOOKS && this.#isSuccessor; looks++) {
-        await sleep(OWNER_LOOK_MS, undefined, { signal: ended });
+        await pause(OWNER_LOOK_MS, ended);
+        ended.throwIfAborted();
         if ((await stateOf(link, resultName(subscription)))?.consumers === 0) await lookAfter(link);
       }
     } catch {} // the connection is lost: the next one is attached to anyway

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs, reasonOf, within } from "@rockbot/base";
+import { backoffMs, pause, reasonOf, within } from "@rockbot/base";
 import {
   BusClosedError,
   BusUnavailableError,
@@ -350,7 +349,8 @@ export class Subscription {
     let waitMs = firstWaitMs;
     for (let failures = 1; !signal.aborted && !this.#isStopping; failures++) {
       try {
-        await sleep(waitMs, undefined, { signal });
+        await pause(waitMs, signal);
+        signal.throwIfAborted();
         await this.attach(link);
         break;
       } catch (error) {
@@ -417,7 +417,7 @@ export class Subscription {
       { subscription: this.#options.name, reason: reasonOf(error) },
       "could not acknowledge a message, so the broker delivers it again",
     );
-    await sleep(AGAIN_AFTER_MS, undefined, { signal: this.#abort.signal }).catch(() => {});
+    await pause(AGAIN_AFTER_MS, this.#abort.signal);
     return "again";
   }
 

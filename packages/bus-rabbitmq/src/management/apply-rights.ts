@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs } from "@rockbot/base";
+import { backoffMs, pause } from "@rockbot/base";
 import type { BusRights } from "@rockbot/policy";
 import {
   type BrokerDefinitions,
@@ -77,7 +76,7 @@ export async function applyRights(users: readonly BusRights[], options: ApplyRig
         throw new ApplyRightsError([`${api.label} was not ready within ${timeoutMs / 1000} s (${error.message})`]);
       if (error.message !== lastReason) onWait(`${api.label}: ${error.message}`);
       lastReason = error.message;
-      await sleep(waitMs);
+      await pause(waitMs);
     }
   }
 }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { reasonOf } from "@rockbot/base";
+import { pause, reasonOf } from "@rockbot/base";
 import { BusUnavailableError, type ParkedVisitor, type VisitParkedOptions } from "@rockbot/bus";
 import type { Link } from "../connection/link.ts";
 import { NOT_FOUND } from "../connection/refusal.ts";
@@ -74,6 +73,6 @@ async function untilThere(link: Link, queue: string, count: number): Promise<voi
   while (count > 0 && !link.signal.aborted && performance.now() < end) {
     const messages = await look(link, queue).catch(() => undefined);
     if (messages === undefined || messages >= count) return;
-    await sleep(LOOK_EVERY_MS);
+    await pause(LOOK_EVERY_MS);
   }
 }

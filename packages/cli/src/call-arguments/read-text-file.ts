@@ -1,5 +1,5 @@
 import { constants, type FileHandle, open } from "node:fs/promises";
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import { MAX_REQUEST_BYTES } from "@rockbot/contracts";
 
 /** A pipe that nobody fills has so long. */
@@ -36,7 +36,7 @@ async function readBytes(file: FileHandle, isPipe: boolean, waitMs: number): Pro
     if (read === 0 && !(isPipe && length === 0)) break; // a pipe whose writer has not come yet looks as if it had ended
     length += read ?? 0;
     if (performance.now() >= deadline) return undefined;
-    if (!read) await sleep(POLL_MS);
+    if (!read) await pause(POLL_MS);
   }
   return buffer.subarray(0, length);
 }

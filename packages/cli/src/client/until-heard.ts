@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import type { ToolCaller } from "@rockbot/tools";
 
 /** A service of this process announces its tools as it starts, so its list is a few turns of the event loop away. */
@@ -12,6 +12,6 @@ export async function untilHeard(caller: ToolCaller, services: readonly string[]
   for (;;) {
     const { services: heard } = await caller.discovered();
     if (services.every((name) => heard.includes(name)) || performance.now() > until) return;
-    await sleep(LOOK_AGAIN_MS);
+    await pause(LOOK_AGAIN_MS);
   }
 }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import { printable, printableJson, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openDlqClient } from "../client/dlq/open-dlq-client.ts";
@@ -125,7 +125,7 @@ function createReport(request: DlqRequest, { json, where }: { readonly json: boo
     /** Waits while the reader of stdout is slow, so that nothing piles up. */
     async show(event: DlqEvent): Promise<void> {
       showOne(event);
-      while (process.stdout.writableNeedDrain && !process.stdout.destroyed) await sleep(5);
+      while (process.stdout.writableNeedDrain && !process.stdout.destroyed) await pause(5);
     },
     end: (): ExitCode => code,
   };

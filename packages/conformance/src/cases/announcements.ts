@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import type { PeerMessage } from "@rockbot/bus-rabbitmq/peer";
 import { messages, parseJson, type ToolAnnouncement, type ToolHeartbeat } from "@rockbot/contracts";
 import { HEARTBEAT_MS, LEASE_MS, MAX_PAGE_BYTES } from "@rockbot/tools/limits";
@@ -151,7 +151,7 @@ export const announcementCases: readonly Case[] = [
         `a probe was answered with a message of the type ${type}; expected ${messages.ToolHeartbeat.type}`,
       );
       must(examiner.hearing.read("ToolHeartbeat", first) !== undefined, examiner.hearing.faults.at(-1) ?? "");
-      await sleep(TAIL_MS);
+      await pause(TAIL_MS);
       must(strays === 0, "a probe that names another service was answered");
     },
   },

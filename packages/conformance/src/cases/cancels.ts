@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import { newId } from "@rockbot/contracts";
 import { must } from "../breach.ts";
 import type { Case } from "../case.ts";
@@ -14,7 +14,7 @@ export const quickCancelCases: readonly Case[] = [
     async run(examiner) {
       const ahead = { toolCallId: newId(), caller: examiner.newCaller() };
       await examiner.cancel(ahead);
-      await sleep(AHEAD_MS);
+      await pause(AHEAD_MS);
       const call = await examiner.send(ahead);
       mustBe("cancelled", await call.reply(ANSWER_MS), "a call that was cancelled before it was made");
     },

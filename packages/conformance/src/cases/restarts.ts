@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import { Breach, must, NotTried } from "../breach.ts";
 import type { Case } from "../case.ts";
 import { ANSWER_MS, type Examiner, mustBe, mustBeResult, type ServiceProcess, START_MS } from "../examiner.ts";
@@ -37,7 +37,7 @@ export function restartCases(): readonly Case[] {
       clause: "outcome-unknown",
       async run(examiner) {
         const service = processOf(examiner);
-        await sleep(EXPIRED_MS);
+        await pause(EXPIRED_MS);
         await service.start();
         must(await examiner.isConsumed(START_MS), `the service takes no requests ${START_MS} ms after its start`);
         if (cut === undefined) throw new NotTried("no call was cut off: its request was acknowledged early");

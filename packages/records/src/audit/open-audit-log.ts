@@ -1,8 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
-import { Deadlines, within } from "@rockbot/base";
+import { Deadlines, pause, within } from "@rockbot/base";
 import { redact, registerSecret } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
@@ -171,7 +170,7 @@ class AuditWriter implements AuditLog {
     const end = performance.now() + CLOSE_MS;
     while ((this.#waiting.length > 0 || this.#isFlushing) && performance.now() < end) {
       void this.#flush();
-      await sleep(5);
+      await pause(5);
       if (!this.#isFlushing && !this.#isWriting) break; // the disk has just said no
     }
     this.#closed.abort();

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Charge } from "@rockbot/base";
+import { pause } from "@rockbot/base";
 import { describe, expect, test } from "vitest";
 import type { RateStore } from "./rate-store.ts";
 
@@ -36,7 +36,7 @@ export function testRateStore(name: string, create: () => Promise<RateStore>): v
       let shortage = await store.take([call]);
       while (shortage !== undefined) {
         expect(shortage.retryAfterMs).toBeLessThanOrEqual(30);
-        await sleep(shortage.retryAfterMs);
+        await pause(shortage.retryAfterMs);
         const before = shortage.retryAfterMs;
         shortage = await store.take([call]);
         if (shortage !== undefined) expect(shortage.retryAfterMs).toBeLessThan(before); // a timer may end a moment early

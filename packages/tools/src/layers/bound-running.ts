@@ -4,7 +4,7 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-execut
 
 interface RunningCall {
   readonly signal: AbortSource;
-  readonly turn: Disposable;
+  readonly place: Disposable;
 }
 
 /** How many calls run at once, and how many of them leave their place. */
@@ -16,7 +16,7 @@ export interface BoundRunningOptions {
 
 /**
  * Bounds how many calls run at once in this process, over all tools and callers that share the layer. Callers that wait
- * have their turns in rotation, until their calls' deadlines. A call's turn ends with its signal at the latest, also
+ * get places in rotation, until their calls' deadlines. A call leaves its place with its signal at the latest, also
  * where the tool ignores that. As many calls wait as have a handler and do not run: the bus bounds them. The signal is
  * the call's own. A tool that leaves its place can do so with `withoutPlace` of its context.
  */
@@ -37,8 +37,8 @@ export function boundRunning({
       const inner = leavesPlace ? leavable(next) : next;
       return {
         execute(request, context) {
-          const turn = line.enterNow(concurrency);
-          return turn === undefined ? waitAndRun(inner, request, context) : run(inner, request, context, turn);
+          const granted = line.enterNow(concurrency);
+          return granted === undefined ? waitAndRun(inner, request, context) : run(inner, request, context, granted);
         },
       };
     };
@@ -47,10 +47,10 @@ export function boundRunning({
     next: PlacedExecutor,
     request: ToolInvokeRequest,
     context: ToolContext,
-    turn: Disposable,
+    granted: Disposable,
   ): Promise<ToolInvokeResponse> {
-    const place = new Place(turn);
-    const entry = unheard.add({ signal: context.signal, turn: place });
+    const place = new LeavablePlace(granted);
+    const entry = unheard.add({ signal: context.signal, place });
     try {
       return await next.execute(request, context, place);
     } finally {
@@ -65,8 +65,8 @@ export function boundRunning({
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
     const { signal } = context;
-    using place = new Place(await enter(context));
-    endWithSignal({ signal, turn: place });
+    using place = new LeavablePlace(await enter(context));
+    endWithSignal({ signal, place });
     return await next.execute(request, context, place);
   }
 
@@ -83,11 +83,11 @@ export function boundRunning({
     };
   }
 
-  async function withoutPlace<T>(place: Place, context: ToolContext, wait: () => Promise<T>): Promise<T> {
-    const turn = away < maxAway ? place.leave() : undefined;
-    if (turn === undefined) return await wait();
+  async function withoutPlace<T>(place: LeavablePlace, context: ToolContext, wait: () => Promise<T>): Promise<T> {
+    const granted = away < maxAway ? place.leave() : undefined;
+    if (granted === undefined) return await wait();
     away++;
-    turn[Symbol.dispose]();
+    granted[Symbol.dispose]();
     try {
       return await wait();
     } finally {
@@ -99,28 +99,28 @@ export function boundRunning({
 }
 
 interface PlacedExecutor {
-  execute(request: ToolInvokeRequest, context: ToolContext, place: Place): Promise<ToolInvokeResponse>;
+  execute(request: ToolInvokeRequest, context: ToolContext, place: LeavablePlace): Promise<ToolInvokeResponse>;
 }
 
-/** A call's turn, which it may leave and take again, until it is disposed of. */
-class Place implements Disposable {
-  #turn: Disposable | undefined;
+/** A call's place, which it may leave and take again, until it is disposed of. */
+class LeavablePlace implements Disposable {
+  #granted: Disposable | undefined;
   #isOver = false;
 
-  constructor(turn: Disposable) {
-    this.#turn = turn;
+  constructor(granted: Disposable) {
+    this.#granted = granted;
   }
 
-  /** @returns the turn; undefined if it was left before */
+  /** @returns what gives it up; undefined if it was left before */
   leave(): Disposable | undefined {
-    const turn = this.#turn;
-    this.#turn = undefined;
-    return turn;
+    const granted = this.#granted;
+    this.#granted = undefined;
+    return granted;
   }
 
-  takeAgain(turn: Disposable): void {
-    if (this.#isOver) turn[Symbol.dispose]();
-    else this.#turn = turn;
+  takeAgain(granted: Disposable): void {
+    if (this.#isOver) granted[Symbol.dispose]();
+    else this.#granted = granted;
   }
 
   [Symbol.dispose](): void {
@@ -129,6 +129,6 @@ class Place implements Disposable {
   }
 }
 
-function endWithSignal({ signal, turn }: RunningCall): void {
-  onAbort(signal, () => turn[Symbol.dispose]());
+function endWithSignal({ signal, place }: RunningCall): void {
+  onAbort(signal, () => place[Symbol.dispose]());
 }

@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { backoffMs } from "@rockbot/base";
+import { backoffMs, pause } from "@rockbot/base";
 import { type Bus, HEALED_WITHIN_MS, QueueFullError, UnroutableError } from "@rockbot/bus";
 import type { Envelope } from "@rockbot/contracts";
 
@@ -46,7 +45,7 @@ export class AnswerPublisher {
     try {
       const end = Math.min(performance.now() + HEALED_WITHIN_MS, deadline + LATE_PUBLISH_MS);
       for (let failures = 1; performance.now() < end; failures++) {
-        await sleep(backoffMs(failures, { baseMs: 50, maxMs: 500, leastPart: 0.5 }));
+        await pause(backoffMs(failures, { baseMs: 50, maxMs: 500, leastPart: 0.5 }));
         const isTaken = await this.#isTaken(answer, deadline);
         if (isTaken !== undefined) return isTaken;
       }

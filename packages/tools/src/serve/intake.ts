@@ -41,7 +41,7 @@ const MAX_RESTRAINED = 1_000;
 /**
  * The requests that come to a service, before it reads them. The queue of the bus knows no callers: the surplus of one
  * caller has to come out of it before the calls of others do. So more is taken from the bus than is handled while one
- * caller has most handlers, none is free and others are there. The requests wait here, callers have their turns in
+ * caller has most handlers, none is free and others are there. The requests wait here, callers get places in
  * rotation, and the surplus of one caller can be refused at once. Else no more is taken, so that other instances have
  * it.
  */
@@ -121,8 +121,8 @@ export class Intake implements AsyncDisposable {
     };
   }
 
-  /** A turn at a handler, which ends when it is disposed of. */
-  turn(caller: string): Disposable | Promise<Disposable> {
+  /** A place at a handler, until it is disposed of. */
+  place(caller: string): Disposable | Promise<Disposable> {
     if (this.#more !== undefined) return this.#takeShare(caller);
     const { handlers } = this.#options;
     return this.#handlers.enterNow(handlers) ?? this.#handlers.enter(caller, { concurrency: handlers });
@@ -133,15 +133,15 @@ export class Intake implements AsyncDisposable {
     await this.#takeNoMore();
   }
 
-  /** A turn within the caller's share of what runs at once. */
+  /** A place within the caller's share of what runs at once. */
   async #takeShare(caller: string): Promise<Disposable> {
     const { concurrency, handlers } = this.#options;
     const most = Math.max(1, Math.floor(SHARE_PART * concurrency));
     const share = await this.#shares.enter(caller, caller, { concurrency: most });
-    const turn = await this.#handlers.enter(caller, { concurrency: handlers });
+    const handler = await this.#handlers.enter(caller, { concurrency: handlers });
     return {
       [Symbol.dispose]() {
-        turn[Symbol.dispose]();
+        handler[Symbol.dispose]();
         share[Symbol.dispose]();
       },
     };

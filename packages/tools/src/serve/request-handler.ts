@@ -86,8 +86,8 @@ export class RequestHandler {
     if (retryAfterMs !== undefined && !limit.answersRefusal(caller)) return;
     using waits = waiting.add(message.timestamp, delivery.receivedAt);
     using _held = intake.hold(caller, message.body.byteLength);
-    const entering = retryAfterMs === undefined ? intake.turn(caller) : undefined; // few are refused in words, and at once
-    using _turn = entering instanceof Promise ? await entering : entering;
+    const entering = retryAfterMs === undefined ? intake.place(caller) : undefined; // few are refused in words, and at once
+    using _place = entering instanceof Promise ? await entering : entering;
     if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
     const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
     const entry = this.#entryOf(message, sender, read, delivery.receivedAt);

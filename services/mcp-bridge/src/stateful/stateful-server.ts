@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { startLoop } from "@rockbot/base";
+import { pause, startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import {
@@ -257,7 +256,7 @@ export class StatefulServer implements BridgedServer {
   async #untilChanged(ms: number, signal: AbortSignal): Promise<void> {
     const wake = new AbortController();
     const off = this.#lease.onChange(() => wake.abort());
-    await sleep(ms, undefined, { signal: AbortSignal.any([signal, wake.signal]) }).catch(() => {});
+    await pause(ms, AbortSignal.any([signal, wake.signal]));
     off();
     await this.#lease.look();
   }

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { isOrphan, markedProcesses } from "./process-mark.ts";
 
@@ -29,7 +29,7 @@ export async function endOrphans({ log = silentLogger }: { readonly log?: Logger
         // gone
       }
     }
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
   if (ended.size > 0) log.warn({ processes: ended.size }, "ended MCP servers that a killed process left behind");
   return ended.size;

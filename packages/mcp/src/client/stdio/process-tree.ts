@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { constants, setPriority } from "node:os";
-import { setTimeout as sleep } from "node:timers/promises";
+import { pause } from "@rockbot/base";
 import type { StdioAddress } from "../server-options.ts";
 import { MARK, markedProcesses, newMark } from "./process-mark.ts";
 
@@ -74,7 +74,7 @@ export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: as
       left = await carriersOf(mark), round++
     ) {
       for (const escaped of left) signalProcess(escaped, "SIGKILL");
-      await sleep(POLL_MS);
+      await pause(POLL_MS);
     }
     child.stdout.destroy(); // one who has escaped all this may still hold the other end
     child.stderr.destroy();
@@ -95,7 +95,7 @@ export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: as
 async function hasEnded(pid: number, withinMs: number): Promise<boolean> {
   for (let waitedMs = 0; waitedMs < withinMs; waitedMs += POLL_MS) {
     if (!signalGroup(pid, 0)) return true;
-    await sleep(POLL_MS);
+    await pause(POLL_MS);
   }
   return !signalGroup(pid, 0);
 }
