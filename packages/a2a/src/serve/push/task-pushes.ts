@@ -1,6 +1,7 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
 import { startLoop } from "@rockbot/base";
+import { RenewingLease } from "@rockbot/base/lease";
 import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
@@ -32,8 +33,8 @@ export interface TaskPushesOptions {
 const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
 /** For one attempt. */
 const SEND_MS = 10_000;
-/** How often a lease is renewed, and how often a gateway looks for hooks that nobody serves. */
-const RENEW_MS = HOOK_LEASE_MS / 5;
+/** How often a gateway looks for hooks that nobody serves. */
+const LOOK_MS = HOOK_LEASE_MS / 5;
 /** Nothing that a receiver answers is read but its status. */
 const MAX_ANSWER_BYTES = 65_536;
 
@@ -123,7 +124,7 @@ export class TaskPushes implements AsyncDisposable {
         "the push notification configs of A2A clients could not be read, which is tried again",
       ),
     );
-    this.#takingUp ??= startLoop(RENEW_MS, () => attempt(() => this.#takeUp()));
+    this.#takingUp ??= startLoop(LOOK_MS, () => attempt(() => this.#takeUp()));
   }
 
   /** What was not sent is left for the next process. */
@@ -183,20 +184,16 @@ export class TaskPushes implements AsyncDisposable {
   async #tell(hook: PushHook, gone: AbortSignal): Promise<void> {
     const { store } = this.#options;
     if (!(await store.holdHook(hook, this.#holder))) return;
-    const lost = new AbortController();
     await using stack = new AsyncDisposableStack();
     // It ends by itself where the store is away.
     stack.defer(() => store.releaseHook(hook, this.#holder).catch(() => {}));
-    stack.use(
-      startLoop(RENEW_MS, async () => {
-        // While the store is away nobody else can take it either.
-        if (!(await store.holdHook(hook, this.#holder).catch(() => true))) lost.abort();
-      }),
+    const { lost } = stack.use(
+      new RenewingLease({ leaseMs: HOOK_LEASE_MS, renew: () => store.holdHook(hook, this.#holder) }),
     );
     const now = (await store.hooks(hook.taskId)).find(({ id }) => id === hook.id);
     const task = await store.read(hook.by, hook.taskId);
     if (now === undefined || now.told === Number.POSITIVE_INFINITY || task === undefined) return;
-    await this.#send(task, now, AbortSignal.any([gone, lost.signal]));
+    await this.#send(task, now, AbortSignal.any([gone, lost]));
   }
 
   async #send(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
