@@ -85,7 +85,7 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
       .click();
     const steps = page.getByRole("list").filter({ hasText: "Asked" });
     await steps.waitFor();
-    expect(await steps.innerText()).toMatch(/Asked: the caller made it[\s\S]*Failed: /);
+    expect(await steps.textContent()).toMatch(/Asked: the caller made it[\s\S]*Failed: /);
     expect(tab.faults).toEqual([]);
   });
 

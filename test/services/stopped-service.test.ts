@@ -40,7 +40,7 @@ test("services in processes of their own: a call reaches them, and one that is g
 
   async function call(
     headers: Readonly<Record<string, string>> = {},
-  ): Promise<{ ms: number; status: number; body: Record<string, unknown> }> {
+  ): Promise<{ status: number; body: Record<string, unknown> }> {
     const { status, body } = await gatewayClient(url).call("web_browse", { url: page.url }, headers);
     return { status, body: body as Record<string, unknown> };
   }

@@ -1,7 +1,6 @@
 import type { TaskPushNotificationConfig } from "@a2a-js/sdk";
 import { RequestMalformedError, UnsupportedOperationError } from "@a2a-js/sdk/errors";
-import { startLoop } from "@rockbot/base";
-import { RenewingLease } from "@rockbot/base/lease";
+import { RenewingLease, startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { newId } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
