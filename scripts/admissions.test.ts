@@ -44,14 +44,19 @@ test("the calls that wait in rotation are those of the files that have a fair qu
   );
 });
 
-test("each setting is one of a schema, or an option of a caller", () => {
-  const schemas = globSync(["packages/policy/*.schema.yaml", "services/settings.yaml", "services/*/*.schema.yaml"]);
+test("each setting is one of a schema, a facet of the policy, or an option of a caller", () => {
+  const schemas = globSync([
+    "packages/policy/*.schema.yaml",
+    "packages/policy/src/facets/*.ts",
+    "services/settings.yaml",
+    "services/*/*.schema.yaml",
+  ]);
   const all = [...schemas, "packages/tools/src/call/tool-caller.ts"]
     .map((file) => readFileSync(file, "utf8"))
     .join("\n");
   const settings = rows.flatMap((row) => row.settings);
   expect(settings.length).toBeGreaterThan(10);
-  expect(settings.filter((name) => !new RegExp(`\\b${name}\\??:`).test(all))).toEqual([]);
+  expect(settings.filter((name) => !new RegExp(`\\b${name}(\\??:|,$)`, "m").test(all))).toEqual([]);
 });
 
 function refusalsOf(source: Source) {

@@ -12,6 +12,7 @@ const COPIED = [
   "pnpm-workspace.yaml",
   "scripts",
   "services",
+  "tsconfig.json",
 ];
 
 /**

@@ -39,10 +39,16 @@ const CONSOLE = {
   cwd: "packages/console",
   args: ["node_modules/vite/bin/vite.js", "build", "--logLevel", "error"],
   inputs: async (root) => {
-    const folders = ["", "/public", "/src", "/src/api", "/src/look", "/src/pages", "/src/shell"];
-    const files = await Promise.all(folders.map((folder) => filesIn(root, `packages/console${folder}`)));
+    const folders = ["public", "src", "src/api", "src/look", "src/pages", "src/shell"];
+    const files = await Promise.all(folders.map((folder) => filesIn(root, `packages/console/${folder}`)));
     if (files.flat().length === 0) return []; // a checkout without it, as of an image of another service
-    return ["pnpm-lock.yaml", ...files.flat().filter((file) => !/\.test\.tsx?$/.test(file))];
+    const settings = ["index.html", "tsconfig.json", "vite.config.ts"].map((name) => `packages/console/${name}`);
+    return [
+      "pnpm-lock.yaml",
+      "tsconfig.json",
+      ...settings,
+      ...files.flat().filter((file) => !/\.test\.tsx?$/.test(file)),
+    ];
   },
   outputs: async (root) => [
     ...(await filesIn(root, "packages/console/dist")),

@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { stripVTControlCharacters } from "node:util";
 import { SetupError } from "./setup-error.mjs";
 
 /**
@@ -43,8 +44,8 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
 
 /**
  * What is wrong, in the command's own words: npm writes lines of `npm error ...`, pnpm a code, then a tree of causes
- * whose first branch says most; scripts/generate-code.ts a line for each fault, all of which count; Node the file and
- * line of an error that nothing catches.
+ * whose first branch says most; scripts/generate-code.ts a line for each fault, all of which count; Vite the fault, and
+ * what has caused it, below a line of its own; Node the file and line of an error that nothing catches.
  *
  * @param {string} output
  * @param {{ command: string, cwd: string }} child
@@ -53,6 +54,10 @@ export async function runChild(attempt, command, args, { cwd, deadlineMs, advice
 function faultIn(output, { command, cwd }) {
   const faults = [...output.matchAll(/^Cannot generate: (.+)/gm)].map(([, words]) => words);
   if (faults.length > 0) return faults.join("\nrockbot: Cannot generate: ");
+  const built = /^error during build:\n(?:Build failed.*\n\s*)?(.+)(?:\n(?:.*\n)*?Caused by:\s+(.+))?/m.exec(
+    stripVTControlCharacters(output),
+  );
+  if (built !== null) return [built[1], built[2]].filter(Boolean).join(": ");
   const uncaught = /^\w*Error(?: \[\w+\])?: (.+)/m.exec(output)?.[1];
   const place = /^(?:file:\/\/)?(\/\S+:\d+)\n/m.exec(output)?.[1];
   if (command === "node" && uncaught !== undefined)

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
+import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -46,12 +47,14 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
       chromiumSandbox: process.getuid?.() !== 0, // root has none
     });
     started.defer(() => browser.close());
-    const wrong = await fetch(`${up.url}/v1/tools/web_browse/invoke`, {
-      method: "POST",
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify({ url: "http://127.0.0.1:9/" }),
-    });
-    expect(wrong.ok).toBe(false);
+    const call = (tool: string, args: object) =>
+      fetch(`${up.url}/v1/tools/${tool}/invoke`, {
+        method: "POST",
+        headers: { "content-type": "application/json" },
+        body: JSON.stringify(args),
+      });
+    expect((await call("web_browse", { url: "http://127.0.0.1:9/" })).ok).toBe(false);
+    for (let i = 0; i < 20; i++) expect((await call("html_to_text", { html: `<p>${i}` })).ok).toBe(true);
   });
   afterAll(() => started.disposeAsync());
 
@@ -126,6 +129,14 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
         if (impact === "serious" || impact === "critical") found.push(`/${path}: ${id}: ${nodes[0]?.html}`);
     }
     expect(found).toEqual([]);
+  });
+
+  test("the start page draws the last hour", async () => {
+    await using tab = await openTab({ viewport: { width: 1200, height: 760 } });
+    await tab.page.locator("canvas").waitFor();
+    expect(await tab.page.getByLabel("Calls of the last hour").textContent()).toMatch(/ended in the last hour/);
+    const folder = process.env["ROCKBOT_PICTURES"]; // where it makes the picture of the docs
+    if (folder !== undefined) await tab.page.screenshot({ path: join(folder, "console.png") });
   });
 
   test("no page is wider than a phone", async () => {

@@ -1,5 +1,5 @@
 import DOMPurify from "dompurify";
-import { marked } from "marked";
+import { Marked } from "marked";
 import { useMemo } from "react";
 
 /** What a text of strangers may be made of: it loads nothing, looks like nothing of the page, and posts nowhere. */
@@ -12,10 +12,17 @@ const ALLOWED = {
   ALLOWED_URI_REGEXP: /^(?:https?|mailto):/i,
 };
 
+/** HTML in Markdown is shown as the text that it is. */
+const markdown = new Marked({
+  gfm: true,
+  async: false,
+  renderer: { html: ({ text }) => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;") },
+});
+
 /** Markdown of strangers: sanitised, and each link shows where it leads. */
 export default function Markdown({ text }: { readonly text: string }) {
   const html = useMemo(() => {
-    const fragment = DOMPurify.sanitize(marked.parse(text, { async: false, gfm: true }), {
+    const fragment = DOMPurify.sanitize(markdown.parse(text, { async: false }), {
       ...ALLOWED,
       RETURN_DOM_FRAGMENT: true,
     });

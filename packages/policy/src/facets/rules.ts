@@ -5,7 +5,7 @@ import { findGlob } from "../tool-glob.ts";
 import { defineFacet, rateOf } from "./facet.ts";
 
 /** A rule that matches a use, and its place. */
-interface Matching {
+export interface Matching {
   readonly rule: PolicyRule;
   readonly path: PolicyPath;
 }
