@@ -80,7 +80,7 @@ async function make(root, product, node) {
   await withLock(join(root, ".tools/lock"), async () => {
     if (await isFresh(root, product)) return; // who held the lock before has made it
     process.stderr.write(`rockbot: ${product.words}\n`);
-    const inputs = await fingerprintOfInputs(root, product); // taken before, so that a file changed meanwhile is seen the next time
+    const inputs = await fingerprintOfInputs(root, await product.inputs(root)); // taken before, so that a file changed meanwhile is seen the next time
     await runChild(product.attempt, "node", product.args, {
       cwd: join(root, product.cwd),
       deadlineMs: 600_000,
@@ -96,10 +96,11 @@ async function make(root, product, node) {
  * @param {Product} product
  */
 async function isFresh(root, product) {
-  if ((await product.inputs(root)).length === 0) return true;
+  const inputs = await product.inputs(root);
+  if (inputs.length === 0) return true;
   const [stamp, ...current] = await Promise.all([
     readFile(join(root, product.stamp), "utf8").catch(() => undefined),
-    fingerprintOfInputs(root, product),
+    fingerprintOfInputs(root, inputs),
     fingerprintOfOutputs(root, product),
   ]);
   return stamp === current.join(" ");
@@ -107,11 +108,9 @@ async function isFresh(root, product) {
 
 /**
  * @param {string} root
- * @param {Product} product
+ * @param {readonly string[]} files
  */
-async function fingerprintOfInputs(root, { inputs }) {
-  return fingerprint(await inputs(root), (file) => readFile(join(root, file)));
-}
+const fingerprintOfInputs = (root, files) => fingerprint(files, (file) => readFile(join(root, file)));
 
 /**
  * By time and size, as they are large.

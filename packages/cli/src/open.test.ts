@@ -30,7 +30,7 @@ test("open says in words that nothing runs, and that what runs has no console", 
   const options = { folder: folder.path };
   const without = await runHere(["open", "--print"], options);
   expect([without.code, without.stderr]).toEqual([1, expect.stringMatching(/no "rockbot up" .* runs here/)]);
-  await using _up = await startUp({ ...options, env: { CONSOLE: "false" } }, ["--only", "gateway"]);
+  await using _up = await startUp({ ...options, env: { SERVE_CONSOLE: "false" } }, ["--only", "gateway"]);
   const off = await runHere(["open", "--print"], options);
   expect([off.code, off.stderr]).toEqual([1, expect.stringMatching(/the running "rockbot up" has none/)]);
 });

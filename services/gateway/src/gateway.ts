@@ -157,7 +157,7 @@ export async function startGateway(
     policy,
     operator: policy === undefined ? undefined : operator({ bus, caller, policy, signal: drainOver.signal }),
     localOperator,
-    console: config.console ? { files: consoleFiles } : undefined,
+    console: config.serveConsole ? { files: consoleFiles } : undefined,
     isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
@@ -184,7 +184,7 @@ export async function startGateway(
     access,
     notReady,
     get consoleUrl() {
-      const isThere = config.console && policy !== undefined && hasOperators({ policy, local: localOperator });
+      const isThere = config.serveConsole && policy !== undefined && hasOperators({ policy, local: localOperator });
       return isThere ? `http://${openedAs(host)}:${server.port}${CONSOLE_PATH}` : undefined;
     },
     journal: caller.journal,

@@ -1,6 +1,8 @@
-import type { Further, Problem } from "@rockbot/gateway";
+import type { Further } from "@rockbot/gateway";
 import type { Finding } from "@rockbot/process";
 import { examineRunning, firstReason, type RunningParts } from "./examine-running.ts";
+
+type Problem = Further["problems"][number];
 
 /** For the console: what `rockbot doctor` finds in this process, as problems, and how its MCP servers stand. */
 export async function runningProblems(parts: RunningParts): Promise<Further> {

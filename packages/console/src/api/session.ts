@@ -1,11 +1,3 @@
-/** What an operator may do: see the policy's operators. */
-export type Right = "read" | "letters" | "servers" | "call" | "cancel";
-
-export interface Operator {
-  readonly name: string;
-  readonly may: readonly Right[];
-}
-
 /** The half of the session that the browser does not send by itself; the other is a cookie that no script can read. */
 const VALUE = "rb-console";
 

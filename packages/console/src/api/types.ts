@@ -1,13 +1,24 @@
 import type { CallRecord } from "@rockbot/records/journal";
-import type { Operator } from "./session.ts";
 
+// The answers of `/operator/…`: the gateway makes them, the page reads them.
+
+/** A right of an operator. */
+export type OperatorRight = "read" | "letters" | "servers" | "call" | "cancel";
+
+/** A person who looks after the running system, with the rights of that. */
+export interface Operator {
+  readonly name: string;
+  readonly may: readonly OperatorRight[];
+}
+
+/** The operator who asks: `GET /operator/me`. */
 export interface Me {
   readonly operator: Operator;
   readonly version: string;
 }
 
-/** One minute of the calls that this gateway can read of; the times are of those that ended in it. */
-export interface Minute {
+/** One minute of the calls that the gateway can read of; the times are of those that ended in it. */
+export interface CallMinute {
   /** Its beginning, Unix milliseconds. */
   readonly at: number;
   readonly ended: number;
@@ -17,12 +28,15 @@ export interface Minute {
   readonly p95: number | null;
 }
 
+/** Something that is wrong, in words for an operator. */
 export interface Problem {
   readonly level: "error" | "warning";
   readonly what: string;
+  /** The next step. */
   readonly next: string;
 }
 
+/** A service that has been heard of. */
 export interface ServiceState {
   readonly name: string;
   readonly instances: number;
@@ -31,6 +45,7 @@ export interface ServiceState {
   readonly reason?: string;
 }
 
+/** The state of the system: `GET /operator/overview`. */
 export interface Overview {
   readonly at: number;
   readonly version: string;
@@ -38,18 +53,26 @@ export interface Overview {
   readonly policy: { readonly revision: string } | null;
   readonly problems: readonly Problem[];
   readonly services: readonly ServiceState[];
-  readonly minutes: readonly Minute[];
+  /** How MCP servers stand, where the process has them. */
+  readonly servers?: readonly object[];
+  /** The last hour, oldest first. */
+  readonly minutes: readonly CallMinute[];
+  /** Failed calls of that hour, by their codes. */
   readonly codes: Readonly<Record<string, number>>;
+  /** Calls that have no end yet. */
   readonly running: number;
 }
 
+/** The record of a call, as anybody but its caller sees it. */
 export type Call = Omit<CallRecord, "blob" | "request" | "sent">;
 
+/** The newest calls that fit a search: `GET /operator/calls`. */
 export interface Calls {
   readonly calls: readonly Call[];
   readonly more: boolean;
 }
 
+/** A tool that has been announced: `GET /operator/tools`. */
 export interface Tool {
   readonly name: string;
   readonly description: string;

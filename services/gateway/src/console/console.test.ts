@@ -287,7 +287,7 @@ test("a browser at / is led to the console, and nobody else; where it is off or 
   expect([led.status, led.headers.location]).toEqual([302, "/console/"]);
   expect((await gateway.send({ path: "/", headers: { accept: "*/*" } })).status).toBe(401);
 
-  await using off = await startTestGateway({ console: false }, holdPolicy(await policyOf()));
+  await using off = await startTestGateway({ serveConsole: false }, holdPolicy(await policyOf()));
   await using none = await startTestGateway({}, holdPolicy(await policyOf("callers: {}")));
   for (const [without, status] of [
     [off, 401],

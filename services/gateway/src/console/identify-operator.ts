@@ -1,10 +1,10 @@
+import type { Operator } from "@rockbot/console/api";
 import { ToolError } from "@rockbot/contracts";
 import { bearerOf } from "@rockbot/edge/inbound";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { AuthenticateOperator } from "../operators/authenticate-operator.ts";
-import type { Operator } from "../operators/operator.ts";
 import { sessionIn, VALUE_HEADER } from "./console-cookie.ts";
 import { checkConsoleOrigin } from "./console-origin.ts";
 import type { ConsoleSession, ConsoleSessions } from "./console-sessions.ts";

@@ -1,9 +1,10 @@
+import type { Operator } from "@rockbot/console/api";
 import { ToolError } from "@rockbot/contracts";
 import { createTokenCheck } from "@rockbot/edge/inbound";
 import { operatorTokens, type PolicyHolder } from "@rockbot/policy";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { LocalOperator } from "./local-operator.ts";
-import { type Operator, POLICY_RIGHTS } from "./operator.ts";
+import { POLICY_RIGHTS } from "./operator.ts";
 
 export interface OperatorsOptions {
   /** The operators with tokens. The policy of now holds for the next request. */

@@ -1,24 +1,8 @@
+import type { Overview } from "@rockbot/console/api";
 import { type CallRecord, CallState, isOpen } from "@rockbot/records/journal";
 
-/** One minute of calls, by when they ended. */
-export interface CallMinute {
-  /** Its beginning, in Unix milliseconds. */
-  readonly at: number;
-  readonly ended: number;
-  readonly failed: number;
-  /** In milliseconds; null if no call ended. */
-  readonly p50: number | null;
-  readonly p95: number | null;
-}
-
-export interface CallStats {
-  /** The last hour, oldest first. */
-  readonly minutes: readonly CallMinute[];
-  /** Failed calls of that hour, by their codes. */
-  readonly codes: Readonly<Record<string, number>>;
-  /** Calls that have no end yet. */
-  readonly running: number;
-}
+/** What an overview says of calls. */
+type CallStats = Pick<Overview, "minutes" | "codes" | "running">;
 
 const MINUTE_MS = 60_000;
 const MINUTES = 60;

@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { registerSecret } from "@rockbot/base/redaction";
+import type { Operator } from "@rockbot/console/api";
 import { LoginCodes } from "./login-codes.ts";
-import { type Operator, OperatorRight } from "./operator.ts";
+import { OperatorRight } from "./operator.ts";
 
 /** The user of this machine who has started the process. It ends with the process, and so does its token. */
 export interface LocalOperator extends Operator {

@@ -1,3 +1,4 @@
+import type { OperatorRight as Right } from "@rockbot/console/api";
 import { CallState } from "@rockbot/records/journal";
 import { OperatorRight } from "./operator.ts";
 
@@ -7,7 +8,7 @@ export interface OperatorOperation {
   readonly path: string;
   readonly summary: string;
   /** The right that it needs. */
-  readonly right: OperatorRight;
+  readonly right: Right;
   /** JSON Schemas of what its query may have. */
   readonly query?: Readonly<Record<string, object>>;
   /** JSON Schema of the answer. */

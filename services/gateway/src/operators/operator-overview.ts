@@ -1,5 +1,6 @@
 import { version } from "@rockbot/base/version";
 import type { Bus } from "@rockbot/bus";
+import type { Overview, Problem, ServiceState } from "@rockbot/console/api";
 import type { PolicyHolder } from "@rockbot/policy";
 import { MAX_CALLS } from "@rockbot/records/journal";
 import type { HeardService, ToolCaller } from "@rockbot/tools";
@@ -9,14 +10,6 @@ import { noSuchOperatorPath } from "./operator-routes.ts";
 
 /** Where an operator reads how the system stands. */
 export const OVERVIEW_PATH = "/operator/overview";
-
-/** Something that is wrong, in words for an operator. */
-export interface Problem {
-  readonly level: "error" | "warning";
-  readonly what: string;
-  /** The next step. */
-  readonly next: string;
-}
 
 export interface OverviewParts {
   readonly bus: Pick<Bus, "isReady" | "isBlocked" | "inspect">;
@@ -43,8 +36,8 @@ const KEPT_FOR_COST = 20;
 
 /** `GET /operator/overview`: what is wrong, the services, and the calls of the last hour. */
 export function createOverviewApp(parts: OverviewParts): HttpApp {
-  let kept: { readonly until: number; readonly answer: Promise<object> } | undefined;
-  const fresh = (): Promise<object> => {
+  let kept: { readonly until: number; readonly answer: Promise<Overview> } | undefined;
+  const fresh = (): Promise<Overview> => {
     const start = performance.now();
     const answer = overviewOf(parts);
     const keep = { until: start + KEPT_MS, answer };
@@ -67,7 +60,14 @@ export function createOverviewApp(parts: OverviewParts): HttpApp {
 
 const costMs = (start: number): number => performance.now() - start;
 
-async function overviewOf({ bus, caller, policy, journals, hasLetters = false, further }: OverviewParts) {
+async function overviewOf({
+  bus,
+  caller,
+  policy,
+  journals,
+  hasLetters = false,
+  further,
+}: OverviewParts): Promise<Overview> {
   const now = Date.now();
   const revision = policy?.current().revision;
   const [services, records, more] = await Promise.all([
@@ -92,7 +92,7 @@ async function overviewOf({ bus, caller, policy, journals, hasLetters = false, f
   };
 }
 
-function shownService({ service, instances, tools, isServed, fault }: HeardService) {
+function shownService({ service, instances, tools, isServed, fault }: HeardService): ServiceState {
   const state = !isServed ? "gone" : fault !== undefined ? "unusable" : "ready";
   return { name: service, instances, tools, state, ...(fault === undefined ? {} : { reason: fault }) };
 }

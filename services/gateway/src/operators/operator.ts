@@ -1,3 +1,5 @@
+import type { OperatorRight as Right } from "@rockbot/console/api";
+
 /** Rights of an operator. What is none of these is for all operators. */
 export const OperatorRight = {
   Read: "read",
@@ -9,18 +11,7 @@ export const OperatorRight = {
   Letters: "letters",
   /** MCP servers and the definitions of their tools. */
   Servers: "servers",
-} as const;
-export type OperatorRight = (typeof OperatorRight)[keyof typeof OperatorRight];
-
-/** Who looks after the running system, and by which rights. */
-export interface Operator {
-  readonly name: string;
-  readonly may: readonly OperatorRight[];
-}
+} as const satisfies Record<string, Right>;
 
 /** The rights of each operator of the policy. */
-export const POLICY_RIGHTS: readonly OperatorRight[] = [
-  OperatorRight.Read,
-  OperatorRight.Letters,
-  OperatorRight.Servers,
-];
+export const POLICY_RIGHTS: readonly Right[] = [OperatorRight.Read, OperatorRight.Letters, OperatorRight.Servers];

@@ -1,5 +1,6 @@
 import { version } from "@rockbot/base/version";
 import type { Logger } from "@rockbot/bus";
+import type { Operator, OperatorRight as Right } from "@rockbot/console/api";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
@@ -7,7 +8,7 @@ import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { HttpApp } from "../http/http-server.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
-import { type Operator, OperatorRight } from "./operator.ts";
+import { OperatorRight } from "./operator.ts";
 import { operatorApiDocument } from "./operator-api.ts";
 
 export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
@@ -81,7 +82,7 @@ export function operatorsApp(
 
 /** Lets only operators go on who have the right. */
 const needs =
-  (right: OperatorRight): MiddlewareHandler<GatewayEnv> =>
+  (right: Right): MiddlewareHandler<GatewayEnv> =>
   async (c, next) => {
     const { name, may } = c.get("operator");
     if (may.includes(right)) return next();
