@@ -43,7 +43,7 @@ function byteOrderMark(bytes: Uint8Array): string | undefined {
 const UTF16_SHARE = 0.35;
 const UTF16_SIGNS = 4;
 
-/** Whether a body is UTF-16, as its mark, the `charset` of its `Content-Type`, or its ASCII says. */
+/** Tells whether a body is UTF-16, by its mark, the `charset` of its `Content-Type`, or its ASCII. */
 export function isUtf16(bytes: Uint8Array, contentType: string | undefined): boolean {
   const encoding = byteOrderMark(bytes) ?? unmarkedUtf16(bytes) ?? decoderFor(charsetOf(contentType))?.encoding;
   return encoding?.startsWith("utf-16") === true;
@@ -115,7 +115,7 @@ function ifUtf8(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Of the bytes that are not ASCII, with those between them: enough to tell, and soon done. */
+/** The sample of bytes beyond ASCII, with those between them: enough to tell, and soon done. */
 const SAMPLE_BYTES = 16 * 1024;
 /** Fewer bytes beyond ASCII than this tell nothing. */
 const MIN_SIGNS = 6;
@@ -124,14 +124,14 @@ const MAX_GUESSES = 6;
 /** A text of which more is lost is not in that encoding. */
 const MAX_LOST = 0.02;
 /**
- * Of a text beyond ASCII so much is letters and what stands between words. In a wrong encoding there are frames, signs
- * and half-width kana instead.
+ * In a text beyond ASCII this share is letters and what stands between words. In a wrong encoding there are frames,
+ * signs and half-width kana instead.
  */
 const MIN_WORDS = 0.85;
 
 /**
- * Of the runs of bytes beyond ASCII so many are of one and apart, in a language that is written in ASCII and has a few
- * letters more.
+ * In a language that is written in ASCII with a few letters more, this share of the runs beyond ASCII is single
+ * letters.
  */
 const ALONE_SHARE = 0.5;
 /** Letters that are small before a large one, as in no word. */

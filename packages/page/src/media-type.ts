@@ -9,7 +9,7 @@ export type BodyKind =
   | { readonly kind: "feed" }
   /** `fence`: the language of the code fence that helps to read it; none for prose. */
   | { readonly kind: "text"; readonly fence?: string | undefined }
-  /** `what`: in words, with an article. `document`: the kind of those whose text can be had. */
+  /** `what`: in words, with an article. `document`: its kind, if its text can be read. */
   | { readonly kind: "unreadable"; readonly what: string; readonly document?: DocumentKind };
 
 const html: BodyKind = { kind: "html" };

@@ -26,10 +26,10 @@ export interface PageConverterOptions {
   readonly processes?: number | undefined;
   /** A process that has nothing to do ends after this time, in milliseconds. @default 30_000 */
   readonly idleMs?: number | undefined;
-  /** Of V8's heap in one process, in MiB: 160 hold a page of 200 000 nodes. @default 160 */
+  /** The bound of V8's heap in one process, in MiB: 160 hold a page of 200 000 nodes. @default 160 */
   readonly maxHeapMb?: number | undefined;
   /**
-   * Of one process while it converts a page, native memory included, in MiB: those 200 000 nodes reach 270.
+   * The bound of one process while it converts a page, native memory included, in MiB: those 200 000 nodes reach 270.
    * @default 320
    */
   readonly maxMemoryMb?: number | undefined;
@@ -75,18 +75,18 @@ interface ConvertOptions {
 interface ConvertBodyOptions extends ConvertOptions {
   /** For the encoding of its characters. @default only its bytes tell */
   readonly contentType?: string | undefined;
-  /** Whether it is the beginning of a longer one, so that it ends at the border of a block. @default false */
+  /** True if it is the beginning of a longer one, so that it ends at the border of a block. @default false */
   readonly isBeginning?: boolean | undefined;
 }
 
 interface ConvertHtmlOptions extends ConvertOptions {
-  /** Whether all is kept that people see, as of a letter. @default false */
+  /** True to keep all that people see, as for a letter. @default false */
   readonly isWhole?: boolean | undefined;
-  /** Whether a browser has run its scripts: then the page does not need one, however little it shows. @default false */
+  /** True if a browser has run its scripts: then the page needs no browser, however little it shows. @default false */
   readonly isDrawn?: boolean | undefined;
 }
 
-/** Of a page or a piece of one. */
+/** Options for a page or a piece of one. */
 export interface PieceOptions extends ConvertOptions {
   /** Its links are resolved against it. */
   readonly url?: string | undefined;
@@ -229,7 +229,7 @@ class ProcessConverter implements PageConverter {
     });
   }
 
-  /** That a process may hold for a job. What it holds of the one before is not the fault of this one. */
+  /** The memory that a process may hold for a job. What it holds of the one before is not the fault of this one. */
   #maxMemoryBytes(pageProcess: PageProcess, job: PageJob): number {
     const packed = "document" in job ? job.bytes : "image" in job ? job.image : undefined;
     if (packed === undefined) return this.#limits.maxMemoryMb * MEBIBYTE;
@@ -255,7 +255,7 @@ class ProcessConverter implements PageConverter {
   }
 }
 
-/** Of the time for a page a document's pages are read for so much: the last of them takes its time, too. */
+/** The share of the time for a page that reads the pages of a document: the last page takes its time, too. */
 const DOCUMENT_PART = 0.6;
 
 const MEBIBYTE = 2 ** 20;

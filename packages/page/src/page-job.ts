@@ -15,7 +15,7 @@ export interface HtmlJob {
    * text, or the records that a rule finds.
    */
   readonly form: "markdown" | "drawn" | "whole" | "text" | ExtractRule;
-  /** Of what it becomes, in UTF-16 code units. */
+  /** The longest result, in UTF-16 code units. */
   readonly maxLength: number;
 }
 
@@ -25,11 +25,11 @@ export interface BodyJob {
   readonly kind: BodyTextKind;
   /** Its `Content-Type`, for the encoding of its characters. */
   readonly contentType: string | undefined;
-  /** Whether it is the beginning of a longer one, so that it ends at the border of a block. */
+  /** True if it is the beginning of a longer one, so that it ends at the border of a block. */
   readonly isBeginning: boolean;
   /** Where it came from. */
   readonly url: string;
-  /** Of what it becomes, in UTF-16 code units. */
+  /** The longest result, in UTF-16 code units. */
   readonly maxLength: number;
 }
 
@@ -38,7 +38,7 @@ interface DocumentJob {
   readonly bytes: Uint8Array;
   /** After this, in milliseconds of the processor, what has been read of the document is enough. */
   readonly budgetMs: number;
-  /** Of what it becomes, in UTF-16 code units. */
+  /** The longest result, in UTF-16 code units. */
   readonly maxLength: number;
 }
 

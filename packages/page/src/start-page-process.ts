@@ -9,9 +9,9 @@ import type { PageJob, PageOutcome } from "./page-job.ts";
 /** A process that converts one page at a time. Disposal ends it, whatever it does, and waits until it is gone. */
 export interface PageProcess extends AsyncDisposable {
   readonly hasEnded: boolean;
-  /** The processor time that it has had, in milliseconds; undefined where nobody says. */
+  /** The processor time that it has used, in milliseconds; undefined where the system does not say. */
   cpuTimeMs(): Promise<number | undefined>;
-  /** The memory that it holds, in bytes; undefined where nobody says. */
+  /** The memory that it holds, in bytes; undefined where the system does not say. */
   memoryBytes(): number | undefined;
   /**
    * After a rejection the process is of no more use.
@@ -34,7 +34,8 @@ export class PageProcessEndedError extends Error {
 
 export interface StartPageProcessOptions {
   /**
-   * Of V8's old generation, in MiB. It does not hold inside native code, which is why this is a process and no thread.
+   * The bound of V8's old generation, in MiB. It does not hold inside native code, which is why this is a process and
+   * no thread.
    */
   readonly maxHeapMb: number;
   readonly signal: AbortSignal;
@@ -58,7 +59,7 @@ export async function startPageProcess({ maxHeapMb, signal }: StartPageProcessOp
   signal.throwIfAborted();
   const child = forkConverter(maxHeapMb);
   let end: PageProcessEndedError | undefined;
-  /** Of the answer that is waited for now. */
+  /** Fails the answer that the caller waits for. */
   let failAnswer: ((error: PageProcessEndedError) => void) | undefined;
   const ended = new Promise<void>((resolve) => {
     const finish = (error: PageProcessEndedError): void => {

@@ -1,7 +1,6 @@
 /**
  * What was worked out of short texts of pages, kept while the process lives: pages share most of them. It is emptied
- * when it is full. Of a text it keeps a copy, as a part of a text that JavaScript cuts out keeps the whole page in
- * memory.
+ * when it is full. It keeps a copy of each text, as a part that JavaScript cuts out keeps the whole page in memory.
  */
 export class TextMemo<Value> {
   readonly #known = new Map<string, Value>();

@@ -34,7 +34,7 @@ export interface MarkdownPage {
 export interface ToMarkdownOptions {
   /** The longest markdown, in UTF-16 code units. @default 10_000_000 */
   readonly maxLength?: number | undefined;
-  /** Whether all is kept that people see, as of a letter or a document, and not the content only. @default false */
+  /** True to keep all that people see, as for a letter or a document, and not only the content. @default false */
   readonly isWhole?: boolean | undefined;
 }
 

@@ -10,7 +10,7 @@ export interface RenewingLeaseOptions {
    * else can take it either.
    */
   readonly renew: () => Promise<boolean>;
-  /** Whether it is somebody else's at first, and one that is lost may be had again. @default false */
+  /** True if another may hold the lease at first, and a lost one may be taken again. @default false */
   readonly competes?: boolean | undefined;
   /** Called after each request, whatever came of it. */
   readonly onAsked?: (() => void) | undefined;

@@ -86,7 +86,7 @@ function countsOf(
   return { length, counts };
 }
 
-/** Those that do not overlap. */
+/** Counts the places where the phrase stands, without overlaps. */
 function occurrences(text: string, phrase: string): number {
   let count = 0;
   for (let at = text.indexOf(phrase); at >= 0; at = text.indexOf(phrase, at + phrase.length)) count++;

@@ -1,7 +1,7 @@
 /**
  * The texts in which a secret can be met. It may stand as it is, encoded for a URL, or in base64 and base64url at each
- * of the three alignments. It may be escaped in JSON, also in JSON inside JSON, or in markdown. Of base64 these are the
- * characters that the secret alone decides; those at its borders depend on its neighbours.
+ * of the three alignments. It may be escaped in JSON, also in JSON inside JSON, or in markdown. In base64 it lists the
+ * characters that the secret alone decides: those at its borders depend on their neighbours.
  */
 export function encodingsOf(secret: string): readonly string[] {
   const text = secret.toWellFormed(); // what is no Unicode cannot be encoded

@@ -21,9 +21,7 @@ const forms: readonly [string, (text: string) => string][] = [
   ["in JSON inside JSON", (text) => JSON.stringify(JSON.stringify({ text }))],
 ];
 
-/**
- * Whether the secret can be read in the text, whatever was done to the text: found by decoding, not by our encodings.
- */
+/** Tells whether the text shows the secret in any form: it decodes the text, and does not use our encodings. */
 function canBeRead(text: string, hidden: string): boolean {
   const decoded = [text, percentDecoded(text), percentDecoded(text.replaceAll("+", " "))];
   for (let depth = 0, json = text; depth < 2; depth++) {

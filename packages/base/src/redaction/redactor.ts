@@ -8,8 +8,8 @@ export const REDACTED = "[redacted]";
 export interface Redactor {
   /**
    * From now on the secret is taken out, in each form of `encodingsOf`, and so is each of its lines. One of less than 8
-   * characters is not: it would be found in texts that have nothing to do with it. Of more than 1000 the oldest are
-   * forgotten.
+   * characters is not: it would be found in texts that have nothing to do with it. It keeps 1000 secrets, and forgets
+   * the oldest first.
    */
   register(secret: string): void;
   /** The text with `[redacted]` in the place of each secret. */
@@ -48,7 +48,7 @@ export function createRedactor(): Redactor {
     return clean + text.slice(at);
   }
 
-  /** Whether a copy is needed: most values have no secret in them, and pay for no copy. */
+  /** Tells whether a copy is needed: most values have no secret in them, and pay for no copy. */
   function isUnclean(value: unknown, depth: number): boolean {
     if (typeof value === "string") return redact(value) !== value;
     if (typeof value !== "object" || value === null) return false;

@@ -96,7 +96,7 @@ const speaking = [
   "aria-label",
 ] as const;
 const NONE: readonly number[] = [];
-/** Of one element's words, in characters: a longer list of classes says no more. */
+/** The most characters of an element's list of classes that count: a longer list says no more. */
 const MAX_LENGTH = 300;
 
 /**

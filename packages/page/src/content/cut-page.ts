@@ -40,8 +40,8 @@ export function findContent(page: ReadPage): FoundContent | undefined {
 }
 
 /**
- * Whether pictures stand between what is kept, so that they belong to it. What a figure says of its picture may be cut,
- * and the picture stays.
+ * Tells whether a picture stands between kept blocks, and so belongs to them. What a figure says of its picture may be
+ * cut, and the picture stays.
  */
 function betweenKept({ zones }: PageView, kept: readonly boolean[]): (pictures: Pictures) => boolean {
   const figures = new Map(

@@ -13,7 +13,7 @@ export interface PlacedBlock extends Block {
   readonly fork: Fork;
 }
 
-/** Of zones that look alike: how much one of them has, as a mean. */
+/** The mean of one zone among those that look alike. */
 interface Each {
   readonly words: number;
   readonly blocks: number;
@@ -293,7 +293,7 @@ function forkOf(zone: Zone, { core }: PageView): Fork {
   return { at, branch, steps };
 }
 
-/** Of the page: the same for each of its blocks. */
+/** Features of the page, the same for each of its blocks. */
 export const pageFeatures: readonly { readonly name: string; readonly of: (page: PageView) => number }[] = [
   { name: "page: words", of: ({ words }) => log(words) },
   { name: "page: blocks", of: ({ blocks }) => log(blocks.length) },

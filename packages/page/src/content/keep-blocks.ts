@@ -72,7 +72,7 @@ function keepHeadings(blocks: readonly Block[], chosen: readonly boolean[]): boo
   return kept;
 }
 
-/** Of a heading, 1 to 6; of a term, 7; 0 of any other block. */
+/** 1 to 6 for a heading, 7 for a term, 0 for any other block. */
 function rankOf(block: Block | undefined): number {
   const name = block?.zone.name ?? "";
   if (name === "dt") return 7;

@@ -4,7 +4,7 @@ import { type PageView, sumIn } from "./page-view.ts";
 import type { Block, Zone } from "./read-blocks.ts";
 import { isBeside, proseShare } from "./weigh-places.ts";
 
-/** Of a container of fewer words nothing but navigation and the like is cut: the forest knows few such pages. */
+/** In a container of fewer words, only navigation and the like is cut: the forest knows few such pages. */
 const FEW_WORDS = 400;
 /** How much of the page's prose the container holds, and of the container's words are prose: products have little. */
 const MOST = 0.5;

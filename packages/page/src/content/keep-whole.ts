@@ -46,7 +46,7 @@ export function keepWhole({ blocks, zones }: PageView, { shares, limit, chosen }
   }
 }
 
-/** Whether a part is kept for what is kept around or in it. */
+/** Tells whether a part is kept because something around or in it is kept. */
 function isDrawnIn({ name, first, end }: Zone, kept: readonly boolean[]): boolean {
   if (first === end) return false;
   const before = kept[first - 1] === true;

@@ -71,7 +71,7 @@ function nearest(
   return undefined;
 }
 
-/** Whether a block is one link to another page: an entry of a table of contents repeats a heading, too. */
+/** Tells whether a block is one link to another page: an entry of a table of contents repeats a heading, too. */
 const leadsAway = (block: Block): boolean =>
   block.text.linkWords === block.text.words && block.text.links === 1 && /^[^#]+$/.test(hrefOf(block));
 

@@ -6,15 +6,12 @@ export interface PageFacts {
   readonly title: string | null;
   /** `meta` elements by name or property, in lower case, the first of each. */
   readonly meta: ReadonlyMap<string, string>;
-  /** Of `link` elements: by relation, the first of each. */
+  /** The first `link` element of each relation. */
   readonly links: ReadonlyMap<string, string>;
   readonly language: string | null;
   /** Objects of JSON-LD, those within others included. */
   readonly things: readonly Thing[];
-  /**
-   * Those of them that are products, without what products hold: variants, accessories, and what a review of it is
-   * about.
-   */
+  /** The things that are products, without what products hold: variants, accessories, and the subject of a review. */
   readonly products: readonly Thing[];
 }
 

@@ -14,7 +14,7 @@ export interface PageMetadata {
   readonly language?: string | undefined;
   /** Such as `article` or `product`. */
   readonly type?: string | undefined;
-  /** Of the one product that it sells. */
+  /** The price of the one product that the page sells. */
   readonly price?: string | undefined;
   readonly brand?: string | undefined;
   readonly availability?: string | undefined;

@@ -7,7 +7,7 @@ import { groupAlike, readBlocks } from "./read-blocks.ts";
 /** A page's blocks, with what is known of each as numbers. */
 export interface RatedPage {
   readonly view: PageView;
-  /** Of each block: its own features, then the page's. None if there are more than MAX_BLOCKS. */
+  /** A row for each block: its own features, then the page's. None if there are more than MAX_BLOCKS. */
   readonly rows: readonly Float32Array[];
 }
 

@@ -12,7 +12,7 @@ export interface Zone {
   readonly depth: number;
   readonly first: number;
   end: number;
-  /** Of each group of `groupNames`: how far up the nearest element of it is, 0 for this one; FAR if there is none. */
+  /** For each group of `groupNames`, how far up its nearest element is: 0 for this one, FAR if there is none. */
   readonly groups: Uint8Array;
   /** Elements that look like this one among its siblings, itself included. */
   alike: Alike | undefined;

@@ -103,8 +103,8 @@ const MUCH = 1_000;
 const MANY_PARTS = 10;
 
 /**
- * Whether sheets hide most of the content: its headings, and its paragraphs by the dozen. A text that is hidden from
- * people alone is less than what they read.
+ * Tells whether sheets hide most of the content: its headings, and its paragraphs by the dozen. A text that is hidden
+ * from people alone is less than what they read.
  */
 function hidesMost(document: ParentNode, content: ReadonlySet<AnyNode>, hidden: ReadonlySet<AnyNode>): boolean {
   let all = 0;

@@ -20,7 +20,7 @@ export interface TextFacts {
   readonly notes?: readonly string[] | undefined;
 }
 
-/** Of a block: what a longer one says more is told by its counts. */
+/** The longest text of a block that is kept: counts tell what a longer one says more. */
 const MAX_TEXT = 400;
 
 /** Frequent words of languages that part words by spaces: prose has many of them, and labels few. */

@@ -63,7 +63,7 @@ export function weighPlaces(view: PageView, shares: readonly number[]): number[]
   });
 }
 
-/** Whether a part is navigation, an aside, or what sites call beside their content. */
+/** Tells whether a part is navigation, an aside, or what sites call beside their content. */
 export const isBeside = (zone: Zone): boolean =>
   (ownWeight(zone) ?? 1) < 1 || besideGroups.some((group) => zone.groups[group] === 0);
 

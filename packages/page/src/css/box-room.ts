@@ -22,7 +22,7 @@ export function layoutIn(style: DeclaredStyle, around: Layout): Layout {
 }
 
 /**
- * Whether what is inside is cut off, as the box is of no size.
+ * Tells whether the box, being of no size, cuts off what is inside.
  * @param around of the box that holds it
  */
 export function hasNoRoom({ name }: Element, style: DeclaredStyle, around: Layout): boolean {
@@ -50,7 +50,9 @@ export function hasNoRoom({ name }: Element, style: DeclaredStyle, around: Layou
   );
 }
 
-/** Whether a box has the size that it is said to have: lines have none, and tables as much as their text needs. */
+/**
+ * Tells whether a box has the size that it is said to have: lines have none, and tables as much as their text needs.
+ */
 function isSized(name: string, style: DeclaredStyle, around: Layout): boolean {
   const display =
     style.get("display") ??

@@ -6,7 +6,7 @@ export type Colour = readonly [number, number, number, number] | "unknown";
 
 export const parseColour = (value: string): Colour => rgbOf(value) ?? "unknown";
 
-/** Whether nothing is seen of what has a colour. */
+/** Tells whether a colour is invisible. */
 export const isClear = (colour: Colour): boolean => colour !== "unknown" && colour[3] <= 0.05;
 
 /** So near that nobody reads one on the other. */

@@ -9,7 +9,7 @@ import { steps } from "./style-budget.ts";
 interface Paint {
   readonly by: Element;
   readonly colour: Colour;
-  /** Whether it, or what it stands in, may lie over or under what stands beside it. */
+  /** True if the element, or one around it, may lie over or under its siblings. */
   readonly isLoose: boolean;
 }
 
@@ -17,7 +17,7 @@ const CLEAR: Colour = [0, 0, 0, 0];
 const pictures: ReadonlySet<string> = new Set([
   ...["canvas", "embed", "iframe", "img", "object", "picture", "svg", "video"],
 ]);
-/** Of the paints of a page, as many of each kind are looked at. */
+/** The most paints of each kind that are looked at on a page. */
 const MAX_PAINTS = 50;
 
 /**
@@ -68,7 +68,7 @@ export function coversOn(
 const isUnseen = (style: DeclaredStyle): boolean =>
   style.get("display") === "none" || /^0*\.?0*$/.test(style.get("opacity") ?? "1");
 
-/** Whether an element may lie on others, or under them. */
+/** Tells whether an element may lie on others, or under them. */
 function isOutOfFlow(style: DeclaredStyle): boolean {
   if (style.size === 0) return false;
   const of = (name: string): string => style.get(name) ?? "";

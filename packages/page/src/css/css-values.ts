@@ -5,11 +5,11 @@ import { tokenize } from "@csstools/css-tokenizer";
 import { TextMemo } from "../text-memo.ts";
 import { type StyleBudget, steps } from "./style-budget.ts";
 
-/** Of what is read of a stranger's value. */
+/** The longest value of a stranger that is read. */
 const MAX_VALUE_CHARACTERS = 2_000;
 const MAX_DEPTH = 8;
 
-/** Red, green and blue up to 255, and opacity up to 1; undefined if it is no colour that can be told. */
+/** Red, green and blue up to 255, and opacity up to 1; undefined if the value is no known colour. */
 export const rgbOf = (value: string): Rgb | undefined =>
   colours.of(value, (text) => {
     const [, light = text] = /^light-dark\(([^,()]+(?:\([^()]*\)[^,()]*)?),/.exec(text) ?? [];

@@ -14,13 +14,13 @@ export interface DeclaredStyles {
   of(element: Element): DeclaredStyle;
   /** What may still be spent on them. */
   readonly budget: StyleBudget;
-  /** Whether the page has further sheets elsewhere, which nobody reads here. */
+  /** True if the page has further sheets elsewhere, which are not read here. */
   readonly isIncomplete: boolean;
 }
 
 /** Whose styles are read. */
 export interface DeclaredStylesOptions {
-  /** Whether the page's sheets count. @default true */
+  /** True if the page's sheets count. @default true */
   readonly withSheets?: boolean;
   /** The elements whose styles are asked for. @default all */
   readonly among?: ReadonlySet<unknown> | undefined;
@@ -38,9 +38,9 @@ interface Said {
 
 /** Attributes that say how an element looks count least, and important declarations of style attributes most. */
 const bands = { hints: 0, layers: 1, rules: 2, style: 3, importantRules: 4, importantLayers: 5, importantStyle: 6 };
-/** Of conditions that differ. */
+/** Stands for several conditions that differ. */
 const SEVERAL = "@media several";
-/** Of a rule with a selector that may be none. */
+/** Marks a rule whose selector may match nothing. */
 const UNKNOWN = "@selector ";
 const mayFail = (condition: string): boolean => /@(?:media|supports|selector)/.test(condition);
 

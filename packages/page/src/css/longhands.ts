@@ -56,7 +56,7 @@ const usualName = (name: string): string =>
 
 const decoded = (name: string): string => (name.includes("\\") ? ident.decode(name) : name);
 
-/** Whether a property, as it is written, says something of interest. */
+/** Tells whether a property, as it is written, says something of interest. */
 export const isRelevant = (written: string): boolean => {
   const name = decoded(written);
   return name.startsWith("--") || known.has(usualName(name.toLowerCase()));

@@ -77,7 +77,7 @@ function keyOf({ children }: Selector): string | undefined {
   return key;
 }
 
-/** States that no element has before somebody uses the page. Those that css-select does not know match nothing. */
+/** States that no element has before somebody uses the page. States that css-select does not know match nothing. */
 const laterStates = [
   ...["active", "autofill", "focus", "focus-visible", "focus-within", "fullscreen", "hover", "modal", "open"],
   ...["popover-open", "target", "user-invalid", "user-valid", "visited"],
@@ -141,7 +141,7 @@ export function matchingOn({ elements, isQuirky, budget }: MatchingOptions): Mat
   };
 }
 
-/** Those that all browsers know: css-select knows none. */
+/** Pseudo-elements that all browsers know: css-select knows none. */
 const PSEUDO_ELEMENT =
   /(?:::?(?:after|before|first-(?:letter|line))|::(?:-webkit-[\w-]+|backdrop|file-selector-button|marker|placeholder|selection))(?![\w-])/gi;
 

@@ -10,13 +10,16 @@ export interface WrittenDeclaration {
 /** What stands before a rule's block. */
 export interface Prelude {
   readonly text: string;
-  /** Without what is in brackets, which narrows what the names before it mean. Of a nested rule it is not told. */
+  /**
+   * Without what is in brackets, which narrows what the names before it mean. For a nested rule the visitor does not
+   * get it.
+   */
   readonly outline: string;
 }
 
 /**
- * Who is told what a sheet holds, in its order. A rule gives the context that its block is read in, or undefined to
- * pass by the block.
+ * Receives what a sheet holds, in its order. A rule gives the context that its block is read in, or undefined to pass
+ * by the block.
  */
 export interface SheetVisitor<Context> {
   rule(prelude: Prelude, around: Context): Context | undefined;
@@ -28,7 +31,7 @@ export interface SheetVisitor<Context> {
 
 interface Block<Context> {
   readonly context: Context;
-  /** Whether it may hold declarations. */
+  /** True if it may hold declarations. */
   readonly isNested: boolean;
   readonly declarations: WrittenDeclaration[];
 }
@@ -36,9 +39,9 @@ interface Block<Context> {
 /** A bracket that is open. */
 interface Open<Context> {
   readonly closer: number;
-  /** Whether a rule ends with it. */
+  /** True if a rule ends with it. */
   readonly isRule: boolean;
-  /** Of a rule that is read. */
+  /** The block of a rule that is read. */
   readonly block?: Block<Context>;
 }
 
@@ -60,7 +63,9 @@ export function readSheet<Context>(
   const open: Open<Context>[] = [];
   /** What holds the tokens that come; undefined in other brackets, and in what is passed by. */
   let block: Block<Context> | undefined = top;
-  /** Of what begins in it: how many tokens came, the first, where that begins and ends, and a colon behind it. */
+  /**
+   * The state of what begins here: the number of tokens, the first one, its beginning and end, and a colon behind it.
+   */
   let count = 0;
   let first = 0;
   let start = 0;

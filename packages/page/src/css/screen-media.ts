@@ -27,13 +27,13 @@ export function mediaFor(media: string): "screens" | "some" | "others" {
   return queries.every(isElsewhere) ? "others" : "some";
 }
 
-/** Whether every computer's screen is of the media of a query: it asks for nothing else, or for a usual width. */
+/** Tells whether a media query matches every computer's screen: it asks for nothing else, or for a usual width. */
 function isEverywhere(query: readonly string[]): boolean {
   const [feature, ...more] = /^(?:only\s+)?(?:all|screen)$/.test(query[0] ?? "") ? query.slice(1) : query;
   return more.length === 0 && (feature === undefined || widthIn(least, feature) <= USUAL_PX);
 }
 
-/** Whether a query is of paper, speech or narrow windows only. */
+/** Tells whether a query matches only paper, speech or narrow windows. */
 function isElsewhere([first = "", ...features]: readonly string[]): boolean {
   if (/^not\s+(?:all|screen)$/.test(first))
     return features.length === 1 && widthIn(least, features[0] ?? "") <= NARROW_PX;

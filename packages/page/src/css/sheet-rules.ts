@@ -6,7 +6,7 @@ import { readSheet, type SheetVisitor, type WrittenDeclaration } from "./read-sh
 import { mediaFor } from "./screen-media.ts";
 import type { StyleBudget } from "./style-budget.ts";
 
-/** Of all sheets of a page, and of all its style attributes. */
+/** The bound for all sheets of a page, and for all its style attributes. */
 export const MAX_SHEET_CHARACTERS = 2_000_000;
 /** Longer ones are not compared. */
 const MAX_CONDITION_CHARACTERS = 200;
@@ -19,7 +19,10 @@ export interface Rule {
   readonly declarations: readonly WrittenDeclaration[];
   /** The root of the shadow tree that the sheet is of. */
   readonly tree: Element | undefined;
-  /** The layers and conditions around it, of which nothing is asked. Those of the same text apply together, or none. */
+  /**
+   * The layers and conditions around it, of which nothing is asked. Rules with the same text apply together, or not at
+   * all.
+   */
   readonly condition: string;
 }
 
@@ -29,7 +32,7 @@ interface Place extends Pick<Rule, "tree" | "condition"> {
   readonly selectors: readonly PlainSelector[] | undefined;
   readonly outer: string | undefined;
   readonly depth: number;
-  /** Whether it is for readers without scripts. */
+  /** True if it is for readers without scripts. */
   readonly isFallback: boolean;
 }
 
@@ -84,7 +87,7 @@ function within(around: Place, more: Partial<Place>): Place {
   return { ...around, ...more, depth: around.depth + 1 };
 }
 
-/** Whether a browser takes a `style` element for a sheet. */
+/** Tells whether a browser takes a `style` element for a sheet. */
 const isSheet = (element: Element): boolean =>
   /^(?:text\/css)?$/i.test(element.attribs["type"] ?? "") &&
   ![...ancestorsOf(element)].some(({ name }) => inert.has(name));
@@ -109,8 +112,8 @@ const namesOf = (elements: readonly Element[]): ReadonlySet<string> =>
   );
 
 /**
- * Whether a rule says nothing of the elements that are asked for, as most rules of most sheets do: they name others.
- * Reading them is most of what a page's styles cost. Of selectors with escapes nothing is said.
+ * Tells whether a rule says nothing of the elements that are asked for, as most rules do: they name others. Reading
+ * them is most of what a page's styles cost. It tells nothing of selectors with escapes.
  */
 function isUnused(outline: string, all: ReadonlySet<string>, subjects: ReadonlySet<string>): boolean {
   if (!/^[ \t\r\n\f\w.#,>+~*:()-]+$/.test(outline)) return false;

@@ -9,7 +9,7 @@ import { type MarkdownPage, type ToMarkdownOptions, toMarkdown } from "../to-mar
 import { ancestorsOf, elementsBelow, type ParentNode, setChildren } from "../tree/dom.ts";
 import { mathmlOfOmml } from "./mathml-of-omml.ts";
 
-/** Of all XML in a document, whose tree takes some times as much memory. */
+/** The bound for all XML in a document: its tree takes several times as much memory. */
 const MAX_XML_BYTES = 50_000_000;
 
 /**

@@ -89,7 +89,7 @@ function carried(scripts: readonly Element[]): readonly { readonly title: string
 
 const isData = ({ attribs }: Element): boolean => /[/+]json$/i.test(attribs["type"]?.trim() ?? "");
 
-/** Whether there is a place for scripts to draw into, with no more than a spinner in it. */
+/** Tells whether scripts have a place to draw into, with no more than a spinner in it. */
 const hasMount = (root: ParentNode): boolean =>
   elementsBelow(root).some(
     (element) =>

@@ -2,7 +2,7 @@ import { parseJson } from "@rockbot/contracts";
 
 /** What a page's script leaves for those that draw the page. */
 export interface ScriptState {
-  /** Of the window's property that holds it. */
+  /** The name of the window's property that holds it. */
   readonly name: string;
   /** Valid. */
   readonly json: string;
@@ -10,7 +10,7 @@ export interface ScriptState {
 
 /** So many values that seem to have no end are gone through to the end of their script. */
 const MAX_ENDLESS = 10;
-/** Of a value, in characters. A regular expression that goes through a much longer text fails. */
+/** The longest value, in characters. A regular expression that goes through a much longer text fails. */
 const MAX_LENGTH = 5_000_000;
 
 /** Where a value begins that is assigned to a property of the window, or pushed to a list there. */

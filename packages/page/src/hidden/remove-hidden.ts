@@ -20,13 +20,13 @@ import {
 /** What a text has from the elements around it. */
 interface Inherited {
   readonly isVisible: boolean;
-  /** Of letters, in pixels: those of the text, and those of the page's root. */
+  /** The size of letters in pixels: those of the text, and those of the page's root. */
   readonly size: number;
   readonly rootSize: number;
   readonly colour: Colour;
   readonly background: Colour;
   readonly variables: ReadonlyMap<string, string>;
-  /** Of the box around it. */
+  /** The layout of the box around it. */
   readonly layout: Layout;
 }
 
@@ -52,9 +52,9 @@ const MAX_ROUNDS = 8;
 
 /** Which styles count, and for what. */
 export interface HiddenOptions {
-  /** Whether the page's sheets count, or only attributes. @default true */
+  /** True if the page's sheets count, and not only attributes. @default true */
   readonly withSheets?: boolean;
-  /** Whether a dialog that is not open is hidden. @default true */
+  /** True if a dialog that is not open is hidden. @default true */
   readonly withDialogs?: boolean;
   /**
    * The elements that are looked at, beside what opens boxes: of another, nothing is said. All ancestors of one belong
@@ -99,7 +99,7 @@ function hiddenBy(
   const open: [ParentNode, Inherited][] = [[root, start]];
   const isCovered = coversOn(styles, all);
   const controls: Element[] = [];
-  /** Whether these are hidden shows once all controls are known. */
+  /** Once all controls are known, it shows which of these are hidden. */
   let closed: Panel[] = [];
   let rounds = MAX_ROUNDS;
   for (let entry = open.pop(); entry !== undefined; entry = open.pop() ?? nextOpened()) {
@@ -263,7 +263,7 @@ function resolved(style: DeclaredStyle, variables: ReadonlyMap<string, string>, 
   );
 }
 
-/** Whether nothing of the element is seen, whatever its children say of themselves. */
+/** Tells whether an element is invisible, whatever its children say of themselves. */
 function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean {
   if (style.size === 0) return false;
   const of = (name: string): string => style.get(name) ?? "";
@@ -300,7 +300,7 @@ function isTakenAway({ name: element }: Element, style: DeclaredStyle): boolean 
   return false;
 }
 
-/** Whether nothing is left of the width or the height of a box. */
+/** Tells whether a box has lost its whole width or height. */
 function isScaledAway(transform: string, scale: string): boolean {
   if (transform === "" && scale === "") return false;
   const worked = (value: string): string =>
@@ -328,7 +328,7 @@ function once(ask: () => boolean): () => boolean {
   return () => (known ??= ask());
 }
 
-/** Whether texts can be read where they stand. */
+/** Tells whether readers can see the texts where they stand. */
 function isRead(
   parent: ParentNode,
   { isVisible, size, colour, background }: Inherited,

@@ -134,7 +134,7 @@ function target(href: string | undefined, base: string | undefined): string | un
 }
 
 interface List {
-  /** Of the next item; undefined where items are not numbered. */
+  /** The number of the next item; undefined where items have none. */
   next: number | undefined;
 }
 
@@ -265,7 +265,7 @@ class TextWriter {
 const MAX_INDENT = 8;
 const MAX_LINK_PARTS = 200;
 
-/** Whether a link's text is its address already. */
+/** Tells whether a link's text is its address already. */
 function isSame(text: string, url: string): boolean {
   const bare = (address: string): string => address.replace(/^(https?:\/\/|mailto:|tel:)/, "").replace(/\/$/, "");
   return bare(text) === bare(url);

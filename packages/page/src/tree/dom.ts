@@ -43,8 +43,8 @@ function addElements({ children }: ParentNode, names: readonly string[], found: 
 export type NamedElements = (name: string) => readonly Element[];
 
 /**
- * Goes through the elements below `root` once, for all who look for some of them. Of what becomes of the tree later it
- * knows nothing.
+ * Goes through the elements below `root` once, for all who look for some of them. It does not follow later changes of
+ * the tree.
  */
 export function namedElements(root: ParentNode): NamedElements {
   const byName = new Map<string, Element[]>();

@@ -20,7 +20,7 @@ export function readTokens<T extends TreeAdapterTypeMap>(html: string, parser: P
   parser.onEof({ type: Token.TokenType.EOF, location: null });
 }
 
-/** Whether `<` before such a character begins anything. Before the last character of a page a slash is text. */
+/** Tells whether `<` before such a character begins anything. Before the last character of a page a slash is text. */
 const isMarkup = (next: number, left: number): boolean =>
   isLetter(next) || next === MARK || next === QUESTION || (next === SLASH && left > 2);
 const isLetter = (code: number): boolean => (code >= 0x61 && code <= 0x7a) || (code >= 0x41 && code <= 0x5a);

@@ -42,7 +42,7 @@ export function keepPictures(root: ParentNode, base: URL | undefined): void {
   }
 }
 
-/** Whether a picture is kept. Its address is made absolute. */
+/** Tells whether a picture is kept. Its address is made absolute. */
 function isWorth(picture: Element, base: URL | undefined): boolean {
   const { attribs } = picture;
   const alt = (attribs["alt"] ?? "").replaceAll(/\s+/g, " ").trim();

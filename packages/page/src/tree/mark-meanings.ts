@@ -24,7 +24,7 @@ export function markMeanings(root: ParentNode): void {
   }
 }
 
-/** Whether a part of a table lies in what holds such parts. What lies around it has its name by then. */
+/** Tells whether a part of a table lies in an element that may hold it. What lies around it has its name by then. */
 function isInPlace(element: Element, part: string): boolean {
   if (part === "table") return true;
   for (const { name } of ancestorsOf(element)) {

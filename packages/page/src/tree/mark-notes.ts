@@ -51,7 +51,7 @@ function isMark(link: Element): boolean {
   return isRaised && /^\W*\w{1,4}\W*$/.test(textOf(link).trim());
 }
 
-/** Whether a link says of itself that it leads to a note, as those do that writers' tools make of footnotes. */
+/** Tells whether a link calls itself the mark of a note, as writers' tools do for footnotes. */
 export function isNamedMark({ attribs }: Element): boolean {
   const { href, role, class: words } = attribs;
   return (

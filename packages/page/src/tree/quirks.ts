@@ -1,10 +1,7 @@
 import type { CheerioAPI } from "cheerio/slim";
 import type { Document } from "domhandler";
 
-/**
- * Whether a browser reads a page as those of long ago, in which ids and classes of any case are the same: what matters
- * here of the mode is that.
- */
+/** Tells whether a browser reads a page in quirks mode, where the case of ids and classes does not matter. */
 export const isQuirkyPage = ($: CheerioAPI): boolean => ($.root()[0] as Document | undefined)?.["x-mode"] === "quirks";
 
 /** An id, a class, or a list of these as it is compared. */

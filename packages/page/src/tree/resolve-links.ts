@@ -42,7 +42,7 @@ const leadsNowhere = (href: string): boolean => /^#(?:!|0|top)?$/.test(href);
 /** What sites set beside a heading for those who want its address, or behind a note for the way back. */
 const isSign = (link: Element): boolean => /^\s*(?:[¶#§∞⚓↩↑^⏎⇧]|🔗|↩︎)\s*$/u.test(textOf(link));
 
-/** Of pages, and of those whom a site wants to be asked by mail, phone or message: often such a link alone says how. */
+/** Schemes of pages, and of mail, phone and message: often only such a link tells how to reach the site's owner. */
 const readable: ReadonlySet<string> = new Set(["http:", "https:", "mailto:", "tel:", "sms:"]);
 
 /** Parameters that tell a site who follows a link from where, and nothing else. */

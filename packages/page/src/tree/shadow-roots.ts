@@ -2,7 +2,7 @@ import { type AnyNode, type Element, isElement, type ParentNode, setChildren } f
 
 const roots = new WeakSet<Element>();
 
-/** Whether a node is the root of a shadow tree, whose host is its parent. To selectors it is no element. */
+/** Tells whether a node is the root of a shadow tree, whose host is its parent. To selectors it is no element. */
 export const isShadowRoot = (node: Element): boolean => node.attribs["shadowrootmode"] !== undefined && roots.has(node);
 
 /**

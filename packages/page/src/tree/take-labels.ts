@@ -12,7 +12,7 @@ const MAX_TEXTS = 4;
 
 /**
  * Drops what stands right before a block of code, or right behind it, if it is no more than the code's language or the
- * words of a button that copies it. Of two languages none is dropped: they name tabs.
+ * words of a button that copies it. It drops none of two languages: they name tabs.
  * @returns the language that the label names, "" if there is none
  */
 export function takeLabels(code: Element): string {

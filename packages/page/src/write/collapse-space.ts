@@ -46,7 +46,7 @@ export function collapseSpace(root: ParentNode): void {
     pass(element);
   }
 
-  /** Whether anything is left of the text. */
+  /** Collapses the space of a text, and tells whether anything is left. */
   function collapse(text: Text): boolean {
     let data = /[\r\n\t]| {2}/.test(text.data) ? text.data.replaceAll(/[ \r\n\t]+/g, " ") : text.data;
     if ((last === undefined || last.data.endsWith(" ")) && !keepsSpace && data.startsWith(" ")) data = data.slice(1);

@@ -23,7 +23,8 @@ export function escapeText(
 }
 
 /**
- * Whether something stands before a node on its line, for certain. All that stands in a cell is within its row's line.
+ * Tells whether something certainly stands before a node on its line. All that stands in a cell is within its row's
+ * line.
  */
 export function isInLine(node: AnyNode): boolean {
   let at = node;
@@ -51,7 +52,7 @@ function isInRow(node: AnyNode): boolean {
   return false;
 }
 
-/** Whether a link begins right behind a node: with a sign of exclamation before it it would be a picture. */
+/** Tells whether a link begins right behind a node: after an exclamation mark it would be a picture. */
 export function isBeforeLink(node: AnyNode): boolean {
   let at: AnyNode = node;
   while (at.next === null) {
@@ -83,7 +84,7 @@ const MAX_PARTS = 200;
 const MAX_WORD = 2_000;
 
 /**
- * Whether a bare address stands right before a node of a line, so that readers of markdown take what follows for its
+ * Tells whether a bare address stands right before a node of a line: readers of markdown would take the node for its
  * rest. Code is parted from it by a space.
  */
 export function isInAddress(node: AnyNode): boolean {
@@ -126,7 +127,7 @@ function lastWordOf(text: string): string {
   return text.slice(start);
 }
 
-/** Whether an element ends the line before it. */
+/** Tells whether an element ends the line before it. */
 export const isBlock = (node: AnyNode): boolean =>
   isElement(node) &&
   (node.name === "br" || node.name === "note-text" || blockNames.has(node.name) || "data-block" in node.attribs);

@@ -21,7 +21,7 @@ export function partCode(root: ParentNode): void {
   }
 }
 
-/** Whether code stands right before a node of a line, and nothing of a link between them. */
+/** Tells whether code stands right before a node of a line, with no part of a link between them. */
 function isBehindCode(node: AnyNode): boolean {
   for (const before of nodesBefore(node, (around) => isBlock(around) || isLink(around))) {
     if (isBlock(before) || isLink(before) || (isText(before) && before.data !== "")) return false;

@@ -37,7 +37,7 @@ const marks: ReadonlyMap<string, Mark> = new Map<string, Mark>([
 /** Elements that are a mark around words. */
 export const markNames: ReadonlySet<string> = new Set(marks.keys());
 
-/** Whether two elements are one mark in markdown. */
+/** Tells whether two elements are one mark in markdown. */
 export const isSameMark = (element: Element, next: AnyNode): next is Element =>
   isElement(next) && markNames.has(element.name) && marks.get(element.name) === marks.get(next.name);
 
@@ -60,7 +60,7 @@ function namedBrackets(tex: string): string {
 
 type ContentRule = (content: string, element: Element) => string;
 
-/** Markdown of an element, from the markdown of its children. Of any other element, that is all. */
+/** Markdown of an element, from the markdown of its children. Any other element is only its content. */
 export const contentRules: ReadonlyMap<string, ContentRule> = new Map(
   Object.entries({
     a: (content, { attribs }) => {
@@ -131,7 +131,7 @@ function around(content: string, start: string, end = start): string {
   return holdsBlocks(content) ? content : start + content + end;
 }
 
-/** Whether some of it stands on lines of its own. */
+/** Tells whether some of it stands on lines of its own. */
 export const holdsBlocks = (content: string): boolean => /^\n|\n\n|\n$/.test(content);
 
 /** Readers without definitions take its first line for a paragraph, so that a block would not begin in it. */
@@ -151,7 +151,7 @@ function isWithin(element: Element, mark: Mark): boolean {
 const isNamed = (node: AnyNode | null | undefined, name: string): boolean =>
   node != null && isElement(node) && node.name === name;
 
-/** Whether an element stands within marks: they would not reach beyond its paragraph. */
+/** Tells whether an element stands within marks: they would not reach beyond its paragraph. */
 function isMarked(element: Element): boolean {
   for (const { name } of ancestorsOf(element)) {
     if (blockNames.has(name)) return false;

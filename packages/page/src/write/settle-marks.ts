@@ -61,7 +61,7 @@ function withoutSeams(block: string): string {
   return text;
 }
 
-/** Of each sign among the pieces: where the other of its mark is. */
+/** Maps each sign among the pieces to the other sign of its mark. */
 function endsIn(pieces: readonly string[]): ReadonlyMap<number, number> {
   const ends = new Map<number, number>();
   const open = new Map<Mark, number>();
@@ -146,8 +146,8 @@ function unseenIn(runs: readonly Run[]): readonly number[] {
 }
 
 /**
- * Whether readers take one run for the end of what another begins. Some look at the lengths of the runs, and some at
- * what is left of them.
+ * Tells whether readers take one run for the end of what another begins. Some look at the lengths of the runs, and some
+ * at what is left of them.
  */
 function readingsOf(end: Run, left: number, { run, left: leftOfBegin }: OpenRun): ReadonlySet<boolean> {
   if (end.character !== run.character || !flanks(end.after, end.before)) return new Set([false]);
@@ -158,8 +158,8 @@ function readingsOf(end: Run, left: number, { run, left: leftOfBegin }: OpenRun)
 const mayPair = (end: number, begin: number): boolean => end % 3 === 0 || (end + begin) % 3 !== 0;
 
 /**
- * Whether signs between these characters begin a mark. Read the other way it tells whether they end one. Readers differ
- * in what is punctuation.
+ * Tells whether signs between these characters begin a mark. Read the other way it tells whether they end one. Readers
+ * differ in what is punctuation.
  */
 function flanks(before: string, after: string): boolean {
   if (after === "" || SPACE.test(after)) return false;

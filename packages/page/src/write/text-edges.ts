@@ -10,7 +10,7 @@ export interface Edges {
 export const NO_EDGES: Edges = { leading: "", trailing: "" };
 const meaningfulWhenBlank: ReadonlySet<string> = new Set(["table", "td", "th"]);
 
-/** Whether a reader sees nothing of a node. */
+/** Tells whether a node is invisible. */
 export function isBlank(node: AnyNode): boolean {
   if (isText(node)) return !/\S/.test(node.data);
   return (
@@ -55,7 +55,7 @@ function spaceAt(node: AnyNode, isStart: boolean): { readonly space: string; rea
   return { space, isAll: true };
 }
 
-/** Whether the text of a sibling begins, or ends, with a space. */
+/** Tells whether the text of a sibling begins, or ends, with a space. */
 function isBesideSpace(sibling: AnyNode | null, isStart: boolean): boolean {
   if (sibling === null || (isElement(sibling) && blockNames.has(sibling.name))) return false;
   const { space } = spaceAt(sibling, isStart);

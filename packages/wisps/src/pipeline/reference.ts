@@ -3,7 +3,7 @@ export interface Reference {
   /** As it was written, without the braces. */
   readonly pointer: string;
   readonly root: "steps" | "item" | "index" | "input";
-  /** Of the root `steps`. */
+  /** The step that it names, for the root `steps`. */
   readonly step?: string | undefined;
   readonly field?: StepField | undefined;
   /** Where in the value, as a JSON Pointer; empty for all of it. */

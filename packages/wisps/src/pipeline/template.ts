@@ -64,7 +64,7 @@ export const referencesIn = (template: unknown): readonly Reference[] =>
 /**
  * Puts values in the place of references, in one pass: braces in a value stay braces. A text that is one reference
  * becomes the value itself, of its type.
- * @param spend is told how many characters each value has, and throws once there are too many
+ * @param spend gets the number of characters of each value, and throws once there are too many
  */
 export function fillTemplate(
   template: unknown,

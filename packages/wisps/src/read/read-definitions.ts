@@ -15,7 +15,7 @@ import { readWisp } from "./read-wisp.ts";
 const MAX_FAULTS = 20;
 
 export interface ReadDefinitionsOptions {
-  /** Those that the session may use now. */
+  /** The tools that the session may use now. */
   readonly tools: readonly TurnTool[];
   /** Why it may not use another that its caller may, in words. @default there is no such tool */
   readonly refusal?: ((name: string) => string | undefined) | undefined;

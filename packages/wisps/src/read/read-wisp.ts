@@ -7,7 +7,7 @@ import { referenceFaults } from "./reference-faults.ts";
 import { stepFaults, toolListFaults } from "./step-faults.ts";
 
 export interface ReadWispOptions {
-  /** Those that the session may use now. */
+  /** The tools that the session may use now. */
   readonly tools: readonly TurnTool[];
   /** Why it may not use another that its caller may, in words. @default there is no such tool */
   readonly refusal?: ((name: string) => string | undefined) | undefined;

@@ -98,7 +98,7 @@ const afterFaults = (
         : [`${place}/after: ${unknown(name)}`],
   );
 
-/** Whether the data of a step can have such a path, as far as its tool says what it gives. */
+/** Names the fault if the data of a step can have no such path, as far as its tool says what it gives. */
 function pathFault({ id, work, forEach }: WispStep, path: string, tools: readonly TurnTool[]): string | undefined {
   const parts = partsOf(path);
   if (forEach !== undefined) {
@@ -113,7 +113,7 @@ function pathFault({ id, work, forEach }: WispStep, path: string, tools: readonl
 const INDEX = /^(?:0|[1-9]\d*)$/;
 const partsOf = (path: string): string[] => path.split("/").slice(1);
 
-/** Whether a value of a schema can have such a path; undefined where the schema does not say. */
+/** Names the fault if a value of a schema can have no such path; undefined where the schema does not say. */
 function schemaFault(root: object | undefined, parts: readonly string[], has: string): string | undefined {
   let schema: unknown = root;
   for (const part of parts) {

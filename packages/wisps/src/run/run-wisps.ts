@@ -31,7 +31,7 @@ export interface RunWisps extends Taint {
   readonly runs: readonly RunWisp[];
   readonly structured: ToolSpawnWispsOutput;
   readonly ms: number;
-  /** Whether working memory has what each step gave. */
+  /** True if working memory holds the output of each step. */
   readonly isKept: boolean;
 }
 
@@ -89,7 +89,7 @@ interface KeepingOutputs extends Pick<WispParts, "memory"> {
 }
 
 /**
- * Puts what each step gave into working memory, for a model that wants more than it is told.
+ * Puts the output of each step into working memory, for a model that wants to see more than its report.
  * @returns whether it is all there
  */
 async function keepOutputs(

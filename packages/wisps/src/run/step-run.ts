@@ -17,24 +17,26 @@ export interface StepRunParts {
   readonly context: WispContext;
   /** Bounds what runs at once. */
   readonly places: Semaphore;
-  /** Is told how long each result is. @throws {WispFault} once there is too much */
+  /** Receives the length of each result. @throws {WispFault} once there is too much */
   readonly keep: (chars: number) => void;
   /** Answers questions. @default the turn's */
   readonly model?: Model | undefined;
   /** What `/input` leads into. */
   readonly input?: unknown;
-  /** Of instructions that were written after strangers' content was read: they are fenced. @default nobody's */
+  /**
+   * The author of instructions that were written after strangers' content was read: they are fenced. @default nobody's
+   */
   readonly untrustedFrom?: string | undefined;
 }
 
 export interface StepRunOptions extends StepRunParts {
   readonly step: WispStep;
   readonly ends: ReadonlyMap<string, StepEnd>;
-  /** Of all that it waited for. */
+  /** The taint of everything that it waited for. */
   readonly taint: Taint;
   /** The id of what the step does for an item, the same whenever the pipeline is run. */
   readonly idOf: (index: number) => string;
-  /** Whether the pipeline has failed meanwhile. */
+  /** True if the pipeline has failed meanwhile. */
   readonly isOver: () => boolean;
 }
 

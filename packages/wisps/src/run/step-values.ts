@@ -89,7 +89,7 @@ export function dataIn(text: string): unknown {
   return parsed.ok ? parsed.value : text;
 }
 
-/** Whether a condition holds. @param value what is compared @param to with what */
+/** Tells whether a condition holds. @param value what is compared @param to with what */
 export function holds({ is }: WispCondition, value: unknown, to: unknown): boolean {
   switch (is) {
     case "present":

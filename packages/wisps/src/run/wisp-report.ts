@@ -13,7 +13,7 @@ export interface RunWisp {
 
 type WispResult = ToolSpawnWispsOutput["wisps"][number];
 
-/** Of a pipeline that does not say what comes out of it. */
+/** The longest preview of a pipeline that does not say what comes out of it. */
 const MAX_PREVIEW = 2_000;
 const MAX_DESCRIPTION = 200;
 

@@ -18,12 +18,12 @@ import { wispHash } from "./wisp-hash.ts";
 
 export interface SavedWispToolsParts extends SavedWispParts {
   readonly maxWispsPerCaller: number;
-  /** Whether the turn has read untrusted content by now. */
+  /** True if the turn has read untrusted content by now. */
   readonly hasReadUntrusted: () => boolean;
 }
 
 const MAX_LISTED = 100;
-/** Of a definition and of a schema, as JSON. */
+/** The longest definition, and the longest schema, as JSON. */
 const MAX_DEFINITION = 65_536;
 const MAX_SCHEMA = 32_768;
 

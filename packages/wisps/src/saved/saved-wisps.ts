@@ -15,7 +15,7 @@ export class SavedWisps {
   }
 
   /**
-   * Its own first. Of several of a name only the first is there.
+   * Its own first. Where several have one name, only the first is listed.
    * @throws {ToolError} `unavailable` while the database is away
    */
   async visibleTo(caller: string): Promise<readonly KeptWisp[]> {
