@@ -20,7 +20,7 @@ export const definitionsOf = (all: readonly AgentDefinition[], session?: AgentDe
   ofSession: async (_caller, sessionId) => (sessionId.startsWith("sub-") ? undefined : session),
 });
 
-/** As whom a model is asked: its system text says so, unless its name is the plain one. */
+/** The agent that a model is asked for: its system text names it, unless the name is the plain one. */
 const nameIn = ({ messages }: ModelRequest): string =>
   /^You are (\S+),/.exec(messages[0]?.content ?? "")?.[1] ?? "agent";
 

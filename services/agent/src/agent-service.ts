@@ -82,7 +82,7 @@ export interface RunningAgentService extends AsyncDisposable {
   readonly journal: ToolCaller["journal"];
 }
 
-/** Those of all turns here, and the turns of users' messages. */
+/** The bound for calls of all turns here, and for turns of users' messages. */
 const MAX_CALLS_IN_FLIGHT = 4_096;
 
 /** Tools whose calls run turns. A turn may wait for a call of any other, so that those wait for no turn. */
@@ -287,8 +287,8 @@ const agentsOnBus = ({ busAgents, agentName }: Readonly<AgentConfig>): readonly 
   busAgents.map((name) => ({ name, definition: name === agentName ? undefined : name }));
 
 /**
- * Tells a user the answer of a turn. That has ended, and its answer is in the session, whether or not the user can be
- * told now.
+ * Tells a user the answer of a turn. The turn has ended, and its answer is in the session, even if the user cannot
+ * receive it now.
  */
 const tellUser =
   (replies: UserReplies, log: Logger): OnUnasked =>

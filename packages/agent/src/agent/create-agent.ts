@@ -19,9 +19,9 @@ import { RunningAgent } from "./running-agent.ts";
 export interface AgentOptions {
   readonly bus: Bus;
   readonly model: Model;
-  /** The agent that calls, and what the model is told that it is. @default "agent" */
+  /** The name of the agent that calls; its model reads it. @default "agent" */
   readonly name?: string | undefined;
-  /** What the model is told besides. */
+  /** Further instructions for the model. */
   readonly instructions?: string | undefined;
   readonly policy?: PolicyHolder | undefined;
   /**

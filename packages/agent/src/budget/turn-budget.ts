@@ -121,7 +121,7 @@ export class TurnBudget {
     return undefined;
   }
 
-  /** Whether the turn, or one that has led to it, may cost so much and no more. */
+  /** Tells whether the cost of the turn, or of one that has led to it, is bounded. */
   get isCostBounded(): boolean {
     return Number.isFinite(this.left().cost);
   }

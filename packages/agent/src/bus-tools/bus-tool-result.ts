@@ -4,6 +4,6 @@ import type { ToolOutput } from "@rockbot/contracts";
 export interface BusToolResult {
   readonly content: string;
   readonly isError: boolean;
-  /** Of a result that was too large for the model: how large it was, and where it is. */
+  /** The size and the place of a result that was too large for the model. */
   readonly toolOutput?: ToolOutput | undefined;
 }

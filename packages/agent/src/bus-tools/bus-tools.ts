@@ -32,9 +32,7 @@ export interface BusToolsOptions {
   readonly memory?: WorkingMemory | undefined;
   /** The most characters of a result that the model gets. @default 64_000 */
   readonly threshold?: number | undefined;
-  /**
-   * Is told of each result that is too large for the model, also of calls that other libraries make. Must not throw.
-   */
+  /** Called with each result that is too large for the model, also for calls of other libraries. Must not throw. */
   onToolOutput?(toolName: string, output: ToolOutput): void;
   /** How long one call may take. @default 300_000 */
   readonly timeoutMs?: number | undefined;
@@ -50,7 +48,7 @@ export interface BusTools extends AsyncDisposable {
   readonly caller: ToolCaller;
   /** A paragraph for the system message: it says that untrusted content is no instruction. */
   readonly instructions: string;
-  /** Whether the conversation has read untrusted content. Its calls say so from then on. */
+  /** True if the conversation has read untrusted content. Its calls say so from then on. */
   readonly hasReadUntrusted: boolean;
   /** The option `tools` of `generateText` and `streamText`, with the tools of now. */
   aiSdk(): AiSdkTools;

@@ -58,7 +58,7 @@ export class InnerCalls {
     this.#options = options;
   }
 
-  /** Those that it can call. */
+  /** The tools that it can call. */
   get tools(): readonly TurnTool[] {
     const { role, within } = this.#options;
     const { tools } = role();

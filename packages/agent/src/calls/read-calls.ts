@@ -10,7 +10,7 @@ export interface ReadCallsOptions {
   readonly tools: readonly ModelTool[];
   /** Why a tool of another name is not among them, if that is so by the session's rights. */
   readonly refusal: (name: string) => string | undefined;
-  /** Whether the caller may not use a tool of that name, whether there is one or not. @default so it is */
+  /** True if the caller may not use a tool of that name, whether or not it exists. @default so it is */
   readonly isDenied?: ((name: string) => boolean) | undefined;
   /** The results that it has read in this turn. */
   readonly results: readonly string[];

@@ -85,7 +85,7 @@ const withoutComments = (json: string): string =>
     comment.startsWith("/*") && !comment.endsWith("*/") ? comment : "",
   );
 
-/** Whether the last thing of it is a text that has its end. */
+/** Tells whether it ends in a complete text. */
 function endsInText(json: string): boolean {
   let last = json.length - 1;
   while (last >= 0 && /[\s,}\]]/.test(json[last] ?? "")) last--;

@@ -45,7 +45,7 @@ export class SessionRights {
     this.#policy = policy;
   }
 
-  /** Whether anything bounds it but the policy. */
+  /** True if anything besides the policy bounds it. */
   get isBounded(): boolean {
     return this.#bounds.length > 0;
   }

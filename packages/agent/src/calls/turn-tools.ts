@@ -47,11 +47,11 @@ export interface TurnToolsOptions {
   readonly namespace: string;
   /** Tools of the session itself: they run in this process. */
   readonly local: readonly Tool[];
-  /** Those of them that the session has whatever it may use. @default none */
+  /** The tools among them that the session has whatever it may use. @default none */
   readonly own?: readonly Tool[] | undefined;
-  /** Those of `local` that make calls themselves, and so take the time that the turn has. @default none */
+  /** The tools of `local` that make calls themselves, and so may use the turn's whole time. @default none */
   readonly unhurried?: readonly Tool[] | undefined;
-  /** Those that call other agents. @default none */
+  /** The tools that call other agents. @default none */
   readonly children?: readonly Tool[] | undefined;
   /** How many tools the client has besides. @default 0 */
   readonly clientTools?: number | undefined;
@@ -65,7 +65,7 @@ export interface TurnToolsOptions {
   readonly advise?: ((tool: TurnTool) => TurnTool) | undefined;
   /** Outermost first. */
   readonly layers: readonly ToolLayer[];
-  /** Around these, for results that the model reads. Of a call that passes another on, they see that other one. */
+  /** Around these, for results that the model reads. Where a call passes another on, they see that other one. */
   readonly fits: readonly ToolLayer[];
   /** The call that a call passes on, as one of `invoke_tool` does. @default none */
   readonly madeBy?: ((call: NamedCall) => NamedCall | undefined) | undefined;
@@ -80,7 +80,7 @@ export interface RunCallOptions {
   readonly parent: ParentCall;
   readonly timeoutMs: number;
   readonly onProgress: NonNullable<CallOptions["onProgress"]>;
-  /** Whether the result is made to fit the model. */
+  /** True if the result is made to fit the model. */
   readonly isForModel: boolean;
 }
 
@@ -88,7 +88,7 @@ export interface RunCallOptions {
 export const CHILD_SOURCE = "subagent";
 /** Models get lost among more. */
 const MAX_CHILDREN_OFFERED = 100;
-/** Of all kinds: OpenAI refuses a request with more. */
+/** The most tools of all kinds: OpenAI refuses a request with more. */
 const MAX_OFFERED = 128;
 
 /**
@@ -98,7 +98,7 @@ const MAX_OFFERED = 128;
 export class TurnTools {
   /** All that the model can call, sorted by name: the same tools give the same bytes. */
   readonly all: readonly TurnTool[];
-  /** Those that the model is given. */
+  /** The tools that the model is given. */
   readonly offered: readonly TurnTool[];
   readonly #byName: ReadonlyMap<string, TurnTool>;
   readonly #local: ReadonlyMap<string, Tool>;
@@ -164,12 +164,11 @@ export class TurnTools {
     return this.#own.has(name) ? undefined : this.#options.rights?.refusal(this.judged(name));
   };
 
-  /** Whether a call of the tool only waits for another agent. */
   waitsForAgent(name: string): boolean {
     return this.#byName.get(name)?.source === CHILD_SOURCE;
   }
 
-  /** Whether the policy lets the caller use no tool of that name. */
+  /** True if the policy denies the caller every tool of that name. */
   readonly isDenied = (name: string): boolean =>
     this.#options.policy?.current().decide({ caller: this.#options.effectiveCaller, tool: name }).isAllowed === false;
 

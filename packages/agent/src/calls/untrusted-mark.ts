@@ -1,7 +1,7 @@
 import type { CallOptions } from "@rockbot/tools";
 import type { StoredResult } from "../store/turn-store.ts";
 
-/** Whether a turn has read untrusted content, and where from first. Once it has, it stays so. */
+/** Remembers whether a turn has read untrusted content, and where from first. Once it has, it stays so. */
 export class UntrustedMark {
   #isSet: boolean;
   #from: string | undefined;

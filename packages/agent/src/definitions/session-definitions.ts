@@ -15,7 +15,7 @@ export interface SessionDefinitionsOptions {
 }
 
 export interface TurnDefinitions {
-  /** Those that the caller sees, one of each name. */
+  /** The definitions that the caller sees, one of each name. */
   readonly visible: readonly AgentDefinition[];
   /** What the turn begins as; undefined as the plain agent. */
   readonly first: AgentDefinition | undefined;

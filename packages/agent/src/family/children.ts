@@ -20,7 +20,7 @@ export interface ChildrenOptions {
   /** The turn itself. */
   readonly session: RunningSession;
   readonly policy: PolicyHolder | undefined;
-  /** Those that the caller saw when the root's turn began. */
+  /** The definitions that the caller saw when the root's turn began. */
   readonly visible: readonly AgentDefinition[];
   /** One of these as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
   readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
@@ -35,7 +35,7 @@ const MAX_RESERVE_MS = 2_000;
 /** The session of a child, by the id of the call that it is. */
 export const childSessionOf = (callId: string): string => `sub-${callId}`;
 
-/** Whether a session may be that of a child: its turns are those of a definition. */
+/** True if a session may be that of a child: its turns are those of a definition. */
 export const isChildSession = (sessionId: string): boolean => sessionId.startsWith(childSessionOf(""));
 
 /** The agents that a turn can call: each by a tool, which runs it in a session of its own, in this process. */

@@ -12,13 +12,13 @@ export interface FamilyPlace {
   readonly depth: number;
   /** The definitions that led here, the oldest first. */
   readonly path: readonly string[];
-  /** Those that the caller saw when the root's turn began. */
+  /** The definitions that the caller saw when the root's turn began. */
   readonly visible: readonly AgentDefinition[];
   /** The part in the parent's budget. */
   readonly share: BudgetShare;
   /** The parent's turn. */
   readonly parent: RunningSession;
-  /** Of the whole family, in this run of its root's turn. */
+  /** The count of the whole family, in this run of its root's turn. */
   readonly count: { sessions: number };
 }
 

@@ -11,7 +11,7 @@ import type { Agent } from "../words/agent.ts";
 /** Adds something to an agent: tools, layers around calls, or parts of the prompt. */
 export interface AgentPlugin {
   readonly name: string;
-  /** Of the plugin for the working memory: the one that the agent has, if it names one. */
+  /** The plugin for the working memory gives it: the agent's memory, if the plugin names one. */
   readonly memory?: WorkingMemory | undefined;
   /** Called once, at the agent's start, in the order of `use`. */
   start(host: AgentHost): Promise<AgentParts>;
@@ -32,7 +32,7 @@ export interface AgentHost {
 
 /** The additions of a plugin. Disposed of when the agent is, last first. */
 export interface AgentParts extends Partial<AsyncDisposable> {
-  /** Those of plugins that this one is made of. */
+  /** The parts of plugins that this one is made of. */
   readonly also?: readonly AgentParts[] | undefined;
   /**
    * Further tools of an effective caller's sessions, which have to be read first: once for each turn. A turn that had
@@ -42,13 +42,13 @@ export interface AgentParts extends Partial<AsyncDisposable> {
   /** Tools of one turn's session, which run in this process. */
   readonly tools?: ((scope: TurnScope) => readonly Tool[]) | undefined;
   /**
-   * Whether these tools reach nothing but the session and its family: then each session has them, whatever its
-   * definition names.
+   * True if these tools reach nothing but the session and its family: each session has them, whatever its definition
+   * names.
    * @default false
    */
   readonly isOfSession?: boolean | undefined;
   /**
-   * Whether a call of them takes the time that the turn has, as it makes calls itself.
+   * True if a call may use the turn's whole time, as it makes calls itself.
    * @default false: that of one call
    */
   readonly takesTurnsTime?: boolean | undefined;
@@ -70,7 +70,7 @@ export interface AgentParts extends Partial<AsyncDisposable> {
     | undefined;
   /** Teach the model tools of these, each for those who may use the tool, if one is named. */
   readonly guides?: readonly (readonly [guide: ToolGuide, tool?: string])[] | undefined;
-  /** Those of a turn's tools that its model is given. It can call the others by name, too. @default all */
+  /** Selects the turn's tools that its model is given. It can call the others by name, too. @default all */
   readonly select?: ((scope: TurnScope, tools: readonly TurnTool[]) => readonly TurnTool[]) | undefined;
 }
 
@@ -92,7 +92,7 @@ export interface TurnScope {
   readonly turnId: string;
   readonly origin: "user" | "schedule" | "helper";
   readonly model: Model;
-  /** Whether it has read untrusted content, by now. */
+  /** True once it has read untrusted content. */
   readonly hasReadUntrusted: boolean;
   /** For a tool that works by further calls. */
   readonly calls: InnerCalls;

@@ -18,7 +18,7 @@ interface Known {
 const FRESH_MS = 60_000;
 /** Callers whose agents are remembered. */
 const MAX_KNOWN_OF = 1_000;
-/** Of the call. */
+/** The timeout of the call. */
 const ASK_MS = 10_000;
 /** How long a turn waits for it. */
 const WAIT_MS = 1_000;

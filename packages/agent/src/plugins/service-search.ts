@@ -21,7 +21,7 @@ import { mcpServersOf } from "./mcp-tool-proxy.ts";
 
 /** How services are found. */
 export interface ServiceSearchPluginOptions extends ServiceSearchOptions {
-  /** Whether the two best services for a message stand beside it. @default true */
+  /** True to put the two best services for a message beside it. @default true */
   readonly hints?: boolean | undefined;
   /** With more tools than these, the model is given a few to find and call the others with. @default 64 */
   readonly maxTools?: number | undefined;

@@ -11,7 +11,7 @@ const browse = testTool("web_browse", async () => "a page", { readOnly: true });
 const schedule = testTool("schedule_task", async () => "scheduled");
 const script = testTool("execute_python_script", async () => "42");
 
-/** Whether somebody serves the tools of a service. */
+/** Tells whether anybody serves the tools of a service. */
 const isServed = async (bus: Bus, service: string): Promise<boolean> =>
   ((await bus.inspect(service))?.consumers ?? 0) > 0;
 

@@ -8,7 +8,7 @@ export type OwnService =
   | ToolSet
   | ((bus: Bus, parts: { readonly log: Logger } & Pick<AgentHost, "policy" | "agent">) => Promise<AsyncDisposable>);
 
-/** Of a service that it has started the agent has heard by then. */
+/** Within this time the agent has heard of a service that it started. */
 const HEARD_WITHIN_MS = 2_000;
 
 /**

@@ -23,7 +23,7 @@ export interface AskModelOptions {
   readonly notice: (text: string, dropsText?: boolean) => void;
 }
 
-/** What is left in the context window for an answer, when nobody says, in tokens. */
+/** The tokens left in the context window for an answer, if no setting says. */
 const ANSWER_TOKENS = 4_096;
 
 /**

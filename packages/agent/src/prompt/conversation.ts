@@ -41,9 +41,9 @@ interface Whole {
 /** The messages of a turn. A call and its result belong together: they come and go together. */
 export class Conversation {
   #system: readonly ModelMessage[];
-  /** Of earlier turns, oldest first: each group goes as a whole. */
+  /** The groups of earlier turns, oldest first: each goes as a whole. */
   readonly #earlier: ModelMessage[][];
-  /** Of this turn: what is asked, then each answer with the results of its calls. */
+  /** The groups of this turn: its question, then each answer with the results of its calls. */
   readonly #turn: ModelMessage[][];
   readonly #wholes = new WeakMap<ModelMessage, Whole>();
   #hasCutResults = false;
@@ -65,7 +65,7 @@ export class Conversation {
     return this.#turn.flat().flatMap((message) => (message.role === "tool" ? [message.content] : []));
   }
 
-  /** Whether results of this turn or an earlier one were shortened or left out, so that the rest fits the model. */
+  /** True if results of this turn or an earlier one were shortened or left out, so that the rest fits the model. */
   get hasCutResults(): boolean {
     return this.#hasCutResults;
   }

@@ -9,7 +9,7 @@ export interface KeptRecord {
   readonly grant?: string | undefined;
   /** A turn that had read untrusted content has written it. */
   readonly isUntrusted: boolean;
-  /** Of what a model reads of it. */
+  /** The hash of what a model reads of it. */
   readonly hash: string;
   /** The hash that an operator has approved; the record is shared while that is its own. */
   readonly approvedHash?: string | undefined;
@@ -53,7 +53,7 @@ export interface RecordStore<T extends KeptRecord> {
   get(id: string): Promise<T | undefined>;
   /** The caller's own before others, the oldest first. */
   visibleTo(caller: string): Promise<readonly T[]>;
-  /** Those of all makers, by name and maker, for an operator: the first 10 000. */
+  /** The records of all makers, by name and maker, for an operator: the first 10 000. */
   all(): Promise<readonly T[]>;
   /**
    * Puts it in the place of the one with its id, if that has the version before. An approval stays as it is.

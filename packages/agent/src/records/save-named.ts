@@ -11,7 +11,7 @@ export interface SaveNamedOptions<T extends KeptRecord> {
   readonly store: Pick<RecordStore<T>, "get" | "visibleTo" | "create" | "update">;
   readonly maker: string;
   readonly name: string;
-  /** That the maker has read, or 0 for none; it saves over whatever is there when left out. */
+  /** The version that the maker has read, or 0 for none; if left out, it replaces any version. */
   readonly version: number | null | undefined;
   readonly maxOfMaker: number;
   readonly hasReadUntrusted: boolean;

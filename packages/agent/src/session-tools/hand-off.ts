@@ -3,11 +3,11 @@ import { defineTool, type Tool } from "@rockbot/tools";
 import type { AgentDefinition } from "../words/agent-definition.ts";
 
 export interface HandOffToolOptions {
-  /** Those of the definition's destinations that there are. */
+  /** The definition's destinations that exist. */
   readonly reachable: readonly AgentDefinition[];
   /** One of these as it is now. @throws {ToolError} if the caller does not see it any more */
   readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
-  /** Whether the policy lets the caller go on with an agent. */
+  /** True if the policy lets the caller go on with an agent. */
   readonly mayCall: (agent: string) => boolean;
 }
 

@@ -19,7 +19,7 @@ export function taskStatusTool(): Tool {
   });
 }
 
-/** Whether an agent says that it has nothing left to do but its report. */
+/** Tells whether an agent says that only its report is left to do. */
 export const saysDone = ({
   status,
   ready_for_final_report: isReady,

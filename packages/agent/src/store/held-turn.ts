@@ -102,7 +102,7 @@ export class HeldTurn implements AsyncDisposable {
   readonly history: readonly HistoryTurn[];
   readonly nonce: string;
   readonly startedAt: number;
-  /** Whether another process, or an earlier run, has begun it. */
+  /** True if another process, or an earlier run, has begun it. */
   readonly isTakenUp: boolean;
   /** How many answers an earlier run has left. */
   readonly #left: number;
@@ -142,7 +142,7 @@ export class HeldTurn implements AsyncDisposable {
     return this.#lost.signal;
   }
 
-  /** Whether anything has come of it yet. */
+  /** True if an answer or a result has come. */
   get hasBegun(): boolean {
     return this.#answers.length > 0 || this.#results.size > 0;
   }
@@ -155,7 +155,7 @@ export class HeldTurn implements AsyncDisposable {
     return this.#answers[index];
   }
 
-  /** Whether an earlier run may have made the calls of an answer, and not learned their results. */
+  /** True if an earlier run may have made the calls of an answer without learning their results. */
   mayHaveCalled(iteration: number): boolean {
     return this.isTakenUp && iteration === this.#left - 1;
   }
@@ -182,8 +182,8 @@ export class HeldTurn implements AsyncDisposable {
   }
 
   /**
-   * Keeps the result of a call. The turn does not wait for it: whoever takes the turn up without that result asks for
-   * it again, under the call's id.
+   * Keeps the result of a call. The turn does not wait for it: a process that takes the turn up without that result
+   * asks for it again, under the call's id.
    */
   addResult(callId: string, result: StoredResult): void {
     this.#results.set(callId, result);

@@ -14,7 +14,7 @@ export interface TurnEventsOptions {
   readonly log: Logger;
 }
 
-/** Text of a model is told in pieces of about this time, or of so many characters. */
+/** A model's text is published in pieces, each after this time or this number of characters. */
 const TEXT_MS = 100;
 const TEXT_LENGTH = 2_000;
 /** One event has so many at most. */
@@ -29,7 +29,7 @@ export class TurnEvents {
   #textTimer: NodeJS.Timeout | undefined;
   #pending: NewEvent[] = [];
   #writing: Promise<void> | undefined;
-  /** The number of the newest event that was told. */
+  /** The number of the newest event that was published. */
   #last = 0;
   readonly #listeners: ((event: AgentEvent) => void)[];
 
@@ -58,7 +58,7 @@ export class TurnEvents {
   /**
    * Emits the last event. Resolves once the store has been asked to keep it: what the store is asked for after that, it
    * does after that.
-   * @returns `told` resolves once all that was emitted has been told
+   * @returns `told` resolves once all emitted events are published
    */
   async end(event: Omit<NewEvent, "at">): Promise<{ readonly told: Promise<void> }> {
     this.emit(event);

@@ -28,8 +28,8 @@ export interface TurnStore extends AsyncDisposable {
    */
   place(session: SessionKey, place: TurnPlacing): Promise<void>;
   /**
-   * Whether a turn that has not ended gets on: it waits behind another, or was taken less than MAX_TAKES times since it
-   * last got an answer or a result. A taking that was given back does not count.
+   * Tells whether a turn that has not ended gets on: it waits behind another, or was taken less than MAX_TAKES times
+   * since it last got an answer or a result. A taking that was given back does not count.
    */
   getsOn(session: SessionKey, turnId: string): Promise<boolean>;
   /** Makes the lease hold from now. @returns whether it held */

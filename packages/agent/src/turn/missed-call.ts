@@ -6,8 +6,8 @@ const ANNOUNCES =
   /\b(?:I(?:'ll| will|'m going to| am going to| need to| should)|let me|now|next,?|first,?|calling|using|invoking)\b[^.!?\n]{0,80}$/i;
 
 /**
- * Whether an answer without calls was to be one: it has the form of a call that cannot be read, or says of a tool that
- * it will be called.
+ * Tells whether an answer without calls was meant as a call: it has the form of one that cannot be read, or announces
+ * one.
  * @param readsProse whether words that announce a call count
  */
 export function missedCall(text: string, tools: readonly ModelTool[], readsProse: boolean): boolean {

@@ -11,12 +11,12 @@ export interface OpenConversationOptions {
   readonly playbook: string | undefined;
   readonly history: readonly HistoryTurn[];
   readonly message: string | undefined;
-  /** Of the message. */
+  /** The images of the message. */
   readonly images?: readonly string[] | undefined;
   readonly messages: readonly ChatMessage[] | undefined;
   /** What the agent did itself before calls that its client made, by the id of the first of them. */
   readonly ownSteps: ReadonlyMap<string, OwnSteps>;
-  /** Of the turn's fences. */
+  /** The nonce of the turn's fences. */
   readonly nonce: string;
   /** What changes from turn to turn, such as hints. It stands after all that a provider's cache can keep. */
   readonly aside: string | undefined;
@@ -52,8 +52,8 @@ export function openConversation(options: OpenConversationOptions): Conversation
 }
 
 /**
- * An answer of the agent's model, with the results of the agent's own calls. Those of the client's calls follow in its
- * messages.
+ * An answer of the agent's model, with the results of the agent's own calls. Results of the client's calls follow in
+ * its messages.
  */
 function stepMessages({ answer, results }: OwnStep, nonce: string): ModelMessage[] {
   const own = answer.toolCalls.flatMap((call, index): ModelMessage[] => {

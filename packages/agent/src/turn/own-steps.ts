@@ -20,7 +20,7 @@ export interface OwnSteps {
 const KEPT_MS = 60 * 60_000;
 /** OpenAI takes ids of 40 characters. */
 const CLIENT_CALL = /^call_[0-9a-f]{32}$/;
-/** Of one conversation. */
+/** The bound for one conversation. */
 const MAX_FOUND = 32;
 
 /**

@@ -60,7 +60,7 @@ interface Retried {
   readonly why: "empty" | "missedCall";
 }
 
-/** Of the results that were too large for the model, those that a turn's result names. */
+/** A turn's result names at most so many results that were too large for the model. */
 const MAX_LARGE_RESULTS = 100;
 
 /** One run of a turn, from its first question to the model, or from what an earlier run has left. */
@@ -74,7 +74,10 @@ export class TurnRun {
   /** The definition that the newest kept answer was given as. */
   #kept: AgentDefinition | undefined;
   readonly #done = new DoneStreak();
-  /** Cancels the turn's calls. A process that stops leaves them: whoever takes the turn up finds them by their ids. */
+  /**
+   * Cancels the turn's calls. A process that stops leaves them running: the next one that takes the turn up finds them
+   * by their ids.
+   */
   readonly #cancel = new AbortController();
   /** Ends this run's waits. */
   readonly #signal: AbortSignal;
@@ -83,7 +86,7 @@ export class TurnRun {
   readonly #largeResults: LargeResult[] = [];
   /** The answers with calls so far. */
   readonly #steps: OwnStep[] = [];
-  /** Whether the turn ends with a call of its client. */
+  /** True if the turn ends with a call of its client. */
   readonly #mustCall: boolean;
   /** The client cannot use the last answer: the model is asked once more, for nothing else. */
   #isUnfit = false;
@@ -101,7 +104,7 @@ export class TurnRun {
     else if (form !== undefined) options.conversation.addToQuestion(notes.form(form.schema));
   }
 
-  /** Whether the client gets no text before it is checked. */
+  /** True if the client gets no text before it is checked. */
   get #isChecked(): boolean {
     return this.#mustCall || this.#options.request.form !== undefined;
   }
@@ -507,5 +510,5 @@ export class TurnRun {
   }
 }
 
-/** Whether a turn is only left here, for another process to take up. */
+/** True if a turn is left for another process to take up. */
 const isStop = (reason: unknown): boolean => reason instanceof BusClosedError || reason instanceof TurnLostError;

@@ -29,13 +29,13 @@ export interface AgentDefinition {
   readonly grant?: string | undefined;
   /** A turn that had read untrusted content has written it. */
   readonly isUntrusted: boolean;
-  /** Of what a model reads of it. */
+  /** The hash of what a model reads of it. */
   readonly hash: string;
 }
 
 /** The definitions that a caller has. */
 export interface DefinitionReader {
-  /** Its own, and those that are shared with it. Of several of a name the first counts. */
+  /** Its own, and those that are shared with it. The first of a name counts. */
   visibleTo(caller: string): Promise<readonly AgentDefinition[]>;
   /**
    * One of those as it is now; undefined if the caller does not see it any more.

@@ -28,8 +28,8 @@ export interface Agent extends AsyncDisposable {
   /** Gives up the place of a turn that will not be run. */
   leave(turn: TurnPlace): Promise<void>;
   /**
-   * Whether a turn that processes have died over again and again may be what they died of: it was begun time and again,
-   * and did not get on.
+   * Tells whether a turn that crashed its processes again and again may be the cause: it was often begun, and did not
+   * get on.
    */
   isToBlame(turn: TurnPlace): Promise<boolean>;
   /** The caller's sessions in which a user has spoken, the one last spoken in first. */

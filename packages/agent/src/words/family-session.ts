@@ -13,7 +13,7 @@ export interface FamilySession {
   /** Unix milliseconds. */
   readonly startedAt: number;
   readonly endedAt?: number | undefined;
-  /** That of its children is part of it. */
+  /** The usage of its children is part of it. */
   readonly usage: ModelUsage;
   readonly calls: readonly ToolCount[];
   readonly children: readonly FamilySession[];

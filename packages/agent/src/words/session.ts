@@ -12,7 +12,7 @@ export interface HistoryTurn {
   readonly content: string;
   /** Unix milliseconds. */
   readonly at: number;
-  /** Whether it stems from a turn that has read untrusted content. @default false */
+  /** True if it stems from a turn that has read untrusted content. @default false */
   readonly isUntrusted?: boolean | undefined;
   /** Who asked, if no user did. */
   readonly origin?: "schedule" | "helper" | "agent" | undefined;

@@ -26,7 +26,7 @@ export interface TurnRequest extends TurnPlace {
   readonly message?: string | undefined;
   /** A whole history, which ends with what is asked: then the session's own is not read. */
   readonly messages?: readonly ChatMessage[] | undefined;
-  /** Of `message`, as data URLs: they are the caller's words, as the text is. */
+  /** Images of `message`, as data URLs: they are the caller's words, as the text is. */
   readonly images?: readonly string[] | undefined;
   /** Tools of the client: calls of them are returned, not run. */
   readonly clientTools?: readonly ModelTool[] | undefined;
@@ -46,7 +46,7 @@ export interface TurnRequest extends TurnPlace {
    * @default "user"
    */
   readonly origin?: "user" | "schedule" | "helper" | undefined;
-  /** Whether what led to this turn has read untrusted content. @default false */
+  /** True if anything that led to this turn has read untrusted content. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
   /**
    * Aborting ends the turn and cancels its calls. With a ToolError of the code `cancelled` as its reason the turn is
@@ -60,7 +60,7 @@ export interface TurnRequest extends TurnPlace {
   readonly maxOutputTokens?: number | undefined;
   /** Runs a wait without the place that the turn has among those that run at once. */
   readonly withoutPlace?: ToolContext["withoutPlace"];
-  /** Is told each step, in order. Must not throw. */
+  /** Called with each step, in order. Must not throw. */
   onEvent?(event: AgentEvent): void;
 }
 
@@ -77,19 +77,19 @@ export interface TurnResult {
   readonly finish: TurnFinish;
   /** With finish `tool_calls`: the calls of the client's tools. */
   readonly toolCalls?: readonly ModelToolCall[] | undefined;
-  /** Of a turn that ended by its final report, which `text` is the content of. */
+  /** The report of a turn that ended by one; `text` is its content. */
   readonly report?: FinalReport | undefined;
-  /** That of the agents that it has called is part of it. */
+  /** It includes the usage of the agents that it has called. */
   readonly usage: ModelUsage;
   readonly hasReadUntrusted: boolean;
   /** Results of tools were shortened or left out, as the conversation was too long for the model. @default false */
   readonly toolBudgetExceeded?: boolean | undefined;
   /** Results that were too large for the model: the newest 100. @default none */
   readonly largeResults?: readonly LargeResult[] | undefined;
-  /** Of a turn that another one has called: what it did, with the agents that it has called. */
+  /** The work of a turn that another one has called, and of the agents that it has called. */
   readonly family?: FamilySession | undefined;
   /** Why it ended so, in words, unless it simply ended. */
   readonly reason?: string | undefined;
-  /** Of a turn whose model failed, the code of its ModelError; `store` if the store of conversations was away. */
+  /** The code of its ModelError, if the model failed; `store` if the store of conversations was away. */
   readonly code?: string | undefined;
 }

@@ -19,7 +19,7 @@ export interface AgentHelperOptions {
 /** What tells of a helper needs. */
 export type HelperInput = Pick<ToolAgentHelperInput, "task_id" | "session_id" | "root_session_id" | "description">;
 
-/** How a session is told. */
+/** Options of the turn by which a session reads a result. */
 export interface ToldOptions
   extends Pick<TurnRequest, "caller" | "hasReadUntrusted" | "signal" | "deadline" | "withoutPlace" | "parent"> {
   readonly toolCallId: string;
@@ -28,13 +28,13 @@ export interface ToldOptions
 
 /** A helper that is cancelled is stopped within this time, wherever it runs. */
 const LOOK_MS = 1_000;
-/** What a helper leaves of its call's time, so that its session can be told: a fifth, at most so much. */
+/** The share of its call's time that a helper leaves for the session's turn: a fifth, at most so much. */
 const MAX_RESERVE_MS = 120_000;
 
 /**
- * `agent__helper`: a helper's turn, then a turn of the session that has started it, which is told the result. The
- * request stays in the queue until both have ended. So a helper outlives its process, and a process that takes it up
- * does neither of them twice.
+ * `agent__helper` runs a helper's turn, then a turn of its parent session with the result. The request stays in the
+ * queue until both have ended. So a helper outlives its process, and a process that takes it up does neither of them
+ * twice.
  */
 export function agentHelper(agent: Pick<Agent, "isToBlame">, run: HelperRun): Tool {
   return defineTool(

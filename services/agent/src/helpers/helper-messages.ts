@@ -19,7 +19,7 @@ export interface HelperPlace {
   readonly sessionId: string;
 }
 
-/** Nobody takes them later: the session is told by a turn, and `list_subagents` has the state. */
+/** They expire: the session learns the result by a turn, and `list_subagents` has the state. */
 const TTL_MS = 60_000;
 
 /** Tells programs on the bus of helpers, in the form of the .NET original. Where nobody listens, nothing is lost. */

@@ -16,16 +16,13 @@ export interface HelperRecord {
   readonly progress?: string | undefined;
   /** What it came to: the first MAX_RESULT characters. */
   readonly result?: string | undefined;
-  /** Whether it had read untrusted content by its last change. */
+  /** True if it had read untrusted content by its last change. */
   readonly isUntrusted?: boolean | undefined;
   /** It has failed, and its conversation was not told yet. */
   readonly isUntold?: boolean | undefined;
   /** The id of the turn beside whose message that stood. */
   readonly toldIn?: string | undefined;
-  /**
-   * How many helpers, this one too, turns that were told of a helper's end have started since a user's turn started
-   * one.
-   */
+  /** How many helpers, this one too, were started since a user's turn by turns about a helper's end. */
   readonly unattended?: number | undefined;
 }
 
@@ -33,7 +30,7 @@ export interface HelperRecord {
 export interface HelperBounds {
   readonly maxActive: number;
   readonly maxUnattended: number;
-  /** Whether the turn that starts the helper was told of a helper's end, so that no user has asked for it. */
+  /** True if the turn that starts the helper is about a helper's end, so that no user has asked for it. */
   readonly isUnattended: boolean;
 }
 
@@ -43,10 +40,9 @@ export type HelperRefusal = { readonly active: readonly HelperRecord[] } | { rea
 /** A day after its last change a helper is forgotten. */
 const KEPT_MS = 24 * 3_600_000;
 export const MAX_RESULT = 20_000;
-/** Of one family. The oldest that has ended is forgotten for a new one. */
+/** The bound of one family. The oldest that has ended is forgotten for a new one. */
 const MAX_KEPT = 20;
 
-/** Whether it has not ended. */
 export const isActive = ({ state }: HelperRecord): boolean => state === "waiting" || state === "running";
 
 /**
@@ -65,7 +61,7 @@ export class HelperRecords {
     this.#memory = memory;
   }
 
-  /** Those of a family, the oldest first. */
+  /** Lists the helpers of a family, the oldest first. */
   async list(caller: string, rootSessionId: string): Promise<readonly HelperRecord[]> {
     const memory = this.#memory.of(caller);
     const entries = await memory.list(`${folderOf(rootSessionId)}/`);
@@ -126,8 +122,8 @@ export class HelperRecords {
   }
 
   /**
-   * Those of a family that have failed, and of which no other turn was told. They are told from now on; again to this
-   * turn, if another process takes it up.
+   * Takes the failed helpers of a family that no other turn has reported. They count as reported from now on, and come
+   * again only to this turn, if another process takes it up.
    * @param but the one that this turn is about
    */
   async takeUntold(

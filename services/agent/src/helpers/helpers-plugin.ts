@@ -18,7 +18,7 @@ export interface HelpersPluginOptions extends StartHelperParts {
   readonly messages: Pick<HelperMessages, "progress">;
 }
 
-/** Of a family, at once. */
+/** The most helpers of a family that run at once. */
 const MAX_ACTIVE = 3;
 /**
  * In a row, by turns that no user has begun: a model that answers each helper's end with new helpers would go on for
@@ -65,8 +65,8 @@ export const helpers = ({ records, messages, ...parts }: HelpersPluginOptions): 
 });
 
 /**
- * Beside the message that a helper has ended stands its result. Of what strangers wrote it may be a part, and is fenced
- * then. Beside any message of the session itself stand the helpers that have failed, of which nobody was left to tell.
+ * Beside the message that a helper has ended stands its result. It may hold strangers' words, and is fenced then.
+ * Beside any message of the session itself stand the helpers that have failed, of which nobody was left to tell.
  */
 async function resultAside(scope: TurnScope, message: string, records: HelperRecords): Promise<Aside | undefined> {
   const { caller, sessionId, rootSessionId, turnId, origin } = scope;

@@ -11,7 +11,7 @@ import { helpers } from "./helpers-plugin.ts";
 /** Parts of the agent that helpers use. */
 export interface HelpingOptions {
   readonly memory: Pick<WorkingMemory, "of">;
-  /** How long the session's turn may take that is told a helper's result. */
+  /** The timeout of the session's turn with a helper's result. */
   readonly turnTimeoutMs: number;
   readonly log: Logger;
 }

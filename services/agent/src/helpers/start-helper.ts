@@ -8,7 +8,7 @@ import { type HelperRecords, isUntold } from "./helper-records.ts";
 
 export interface StartHelperParts {
   readonly records: HelperRecords;
-  /** How long the session's turn may take that is told the result. */
+  /** The timeout of the session's turn with the result. */
   readonly turnTimeoutMs: number;
   /** Tells a session by a turn that the call of its helper has failed. */
   readonly tellFailure: HelperRun["tellFailure"];
@@ -20,15 +20,15 @@ export interface StartHelperOptions extends StartHelperParts {
   /** Aborts when this process stops: it waits for nothing more then. */
   readonly stopping: AbortSignal;
   readonly caller: string;
-  /** Of the call that starts the helper. */
+  /** The context of the call that starts the helper. */
   readonly context: ToolCallContext;
   readonly timeoutMs: number;
 }
 
 /**
  * Sends the call of a helper, and resolves once it is on its way: the model reads then that the helper has started. So
- * a call that is refused for now is sent again, under its id, until its time is over. If it fails, the session is told
- * by a turn.
+ * a call that is refused for now is sent again, under its id, until its time is over. If it fails, a turn of the
+ * session says so.
  * @throws {ToolError} if the call was refused before it was sent
  */
 export async function startHelper(
@@ -84,6 +84,6 @@ export async function startHelper(
   await sent.promise;
 }
 
-/** Whether a call has failed as its process closed the bus. */
+/** True if a call has failed because its process closed the bus. */
 const isOfTheEnd = (error: unknown): boolean =>
   error instanceof BusClosedError || (error instanceof Error && isOfTheEnd(error.cause));

@@ -8,7 +8,7 @@ export interface ChosenModel {
   readonly model: string;
   readonly apiKey?: string | undefined;
   readonly protocol?: "openai" | "anthropic" | undefined;
-  /** Whether the settings name it, or an Ollama was found. */
+  /** True if the settings name it, or an Ollama was found. */
   readonly isFound: boolean;
 }
 

@@ -6,7 +6,7 @@ import { expect, test } from "vitest";
 import { startAgentService } from "../agent-service.ts";
 import { configSchema } from "../generated/config.ts";
 
-/** The front hands over whatever it is told; the others say who they are. */
+/** The front hands over as its message says; the others say who they are. */
 function answer({ messages, toolNames }: ModelServerRequest): ModelStep {
   const name = /^You are (\S+),/.exec(messages[0]?.text ?? "")?.[1] ?? "";
   if (toolNames.includes("router__handoff-to"))

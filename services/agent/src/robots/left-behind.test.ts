@@ -5,7 +5,7 @@ import { testKept } from "../records/conformance.ts";
 import { openSqliteAgentRecords } from "../records/sqlite/sqlite-agent-records.ts";
 import { startCallers } from "../test-callers.ts";
 
-/** A model that makes the call that it is told, and says what came of it. */
+/** A model that makes the call that its message names, and repeats the result. */
 const obedient: ModelScript = ({ messages }: ModelServerRequest) => {
   const at = messages.findLastIndex(({ role }) => role === "user");
   const [result] = messages.slice(at + 1).filter(({ role }) => role === "tool");

@@ -7,9 +7,9 @@ export interface RobotDesk {
   readonly robots: Robots;
   /** Names of the tools that a caller may use now on the bus. */
   readonly toolsOf: (caller: string) => readonly string[];
-  /** Of wisps that callers have saved, which are tools of their sessions. */
+  /** The wisps that callers have saved, which are tools of their sessions. */
   readonly wisps: Pick<RecordStore<KeptWisp>, "visibleTo">;
-  /** Whether the policy lets a caller call a robot. */
+  /** True if the policy lets a caller call a robot. */
   readonly mayCall: (caller: string, robot: string) => boolean;
   /** Names of models that robots may have. */
   readonly models: readonly string[];

@@ -16,7 +16,7 @@ const MAX_NAMED = 20;
 /** The robots of a file and of a database, as each caller sees them. */
 export class Robots implements DefinitionReader {
   readonly store: DefinitionStore;
-  /** Those of the file, which everybody sees and nobody changes. */
+  /** The robots of the file, which everybody sees and nobody changes. */
   readonly ofFile: readonly KeptDefinition[];
 
   constructor(store: DefinitionStore, ofFile: readonly KeptDefinition[]) {
@@ -24,7 +24,7 @@ export class Robots implements DefinitionReader {
     this.ofFile = ofFile;
   }
 
-  /** Of several of a name the first counts: that of the file, then the caller's own. */
+  /** The first of a name counts: that of the file, then the caller's own. */
   async visibleTo(caller: string): Promise<readonly KeptDefinition[]> {
     return [...this.ofFile, ...(await this.store.visibleTo(caller))];
   }

@@ -88,7 +88,7 @@ export async function draftOf(
   return { robot: { ...kept, ...plain, hash: definitionHash(plain) }, errors };
 }
 
-/** Of a list of which nothing is known the one before stays: it would be empty else. */
+/** If nothing is known of a list, the old one stays: it would be empty else. */
 const knownOf = ({ kept, errors }: CheckedNames) => ({
   kept: kept.length === 0 && errors.length > 0 ? undefined : kept,
   errors,

@@ -19,7 +19,7 @@ export class Skills implements SkillReader {
     this.#policy = policy;
   }
 
-  /** Its own first. Of several of a name only the first is there. */
+  /** Its own first. Where several have one name, only the first is listed. */
   async visibleTo(caller: string): Promise<readonly KeptSkill[]> {
     const mayRead = this.#mayRead(caller);
     const names = new Set<string>();

@@ -109,7 +109,7 @@ class TaskTaker {
     );
   }
 
-  /** Whether a message that agents have died over again and again may be what they died of. */
+  /** Tells whether a message that crashed its agents again and again may be the cause. */
   async isToBlame(message: Envelope): Promise<boolean> {
     const asked = this.#askedIn(message);
     const decoded = decodeMessage("AgentTaskRequest", message.body);

@@ -20,7 +20,7 @@ export interface TaskPlace {
   readonly contextId: string | null;
   readonly correlationId: string | undefined;
   readonly replyTo: string;
-  /** Of the task: what is sent of it twice has the same id. */
+  /** The key of the task: a message that is sent for it twice keeps its id. */
   readonly key: string;
 }
 

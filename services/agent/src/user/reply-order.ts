@@ -6,9 +6,7 @@ export class ReplyOrder {
   /** By session: ends when all replies before have been sent, or will not be. */
   readonly #last = new Map<string, Promise<unknown>>();
 
-  /**
-   * Takes the next place of a session. Whoever takes it disposes of it in the end, so that those behind do not wait.
-   */
+  /** Takes the next place of a session. Its holder disposes of it in the end, so that those behind do not wait. */
   take(caller: string, sessionId: string): ReplyPlace {
     const session = JSON.stringify([caller, sessionId]);
     const before = this.#last.get(session);

@@ -14,7 +14,7 @@ export interface TurnQuestion {
   readonly agent?: string | undefined;
   /** How many calls, each made by a tool, led to it. @default 0 */
   readonly depth?: number | undefined;
-  /** Whether untrusted content led to it. @default false */
+  /** True if untrusted content led to it. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
 }
 
@@ -28,9 +28,9 @@ export interface AskOptions {
 /** What there is to say to the user. */
 export interface TurnAnswer {
   readonly text: string;
-  /** Whether the model has said it, and not we. */
+  /** True if the model has said it, and not RockBot. */
   readonly isAnswer: boolean;
-  /** Whether it is a question that the agent cannot go on without an answer to. */
+  /** True if the agent needs an answer to this question to go on. */
   readonly asksBack?: boolean | undefined;
   /** Why there is no answer, if its call has failed. */
   readonly error?: ToolError | undefined;

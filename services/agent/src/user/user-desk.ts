@@ -115,7 +115,7 @@ class UserDesk {
     );
   }
 
-  /** Whether a message that agents have died over again and again may be what they died of. */
+  /** Tells whether a message that crashed its agents again and again may be the cause. */
   async isToBlame(message: Envelope): Promise<boolean> {
     const decoded = decodeMessage("UserMessage", message.body);
     if (message.topic !== agentTopics.message || !decoded.ok) return true;

@@ -3,7 +3,7 @@ export interface Enclosed {
   readonly begin: RegExpExecArray;
   /** What stands between the marks, as it is. */
   readonly inner: string;
-  /** Of the whole, with its marks. */
+  /** The place of the whole, with its marks. */
   readonly start: number;
   readonly end: number;
 }

@@ -29,11 +29,11 @@ import { SizedList, sizeOf } from "./sized-list.ts";
 
 /** Bounds of a store in this process. */
 export interface MemoryTurnStoreOptions {
-  /** Of the caller with the most sessions, the one that was used longest ago gives way to one more. @default 1_000 */
+  /** For one more session, the caller with the most loses the one that was used longest ago. @default 1_000 */
   readonly maxSessions?: number | undefined;
   /**
-   * About how many bytes all sessions take. Those of the caller with the most give way, the one that was used longest
-   * ago first; one with a turn stays.
+   * About how many bytes all sessions take. The sessions of the caller with the most give way, least recently used
+   * first; one with a turn stays.
    * @default 128 MiB
    */
   readonly maxBytes?: number | undefined;
@@ -68,11 +68,11 @@ interface Session {
   lease: { readonly turnId: string; readonly owner: string; until: number } | undefined;
   /** The turn that was begun and has not ended: until when the session is its own. */
   current: { readonly turnId: string; until: number } | undefined;
-  /** Of the turns that have not ended, by turn id. */
+  /** The turns that have not ended, by turn id. */
   readonly records: Map<string, OpenTurn>;
   /** By turn id, in order of their coming: until when each keeps its place. */
   readonly waiting: Map<string, number>;
-  /** Of the turns that have ended last. */
+  /** The results of the turns that ended last. */
   readonly results: SizedList<{ readonly turnId: string; readonly result: TurnResult }>;
   usedAt: number;
   /** As the store has counted it. */
@@ -334,7 +334,7 @@ class MemoryTurnStore implements TurnStore {
     while (this.#bytes > this.#maxBytes && this.#dropOldest("bytes"));
   }
 
-  /** Whether sessions with a turn alone take all bytes, and most of them are this caller's. */
+  /** True if sessions with a turn take all bytes, and most of these are this caller's. */
   #isFullFor(caller: string): boolean {
     return this.#bytes > this.#maxBytes && this.#callers("bytes")[0]?.[0] === caller;
   }

@@ -263,7 +263,7 @@ class RedisTurnStore implements TurnStore {
   }
 }
 
-/** Of the keys of a caller's count. */
+/** The hashed name of a caller in the keys that count for it. */
 const nameOf = (caller: string): string => hash("sha256", caller, "hex").slice(0, 32);
 
 /** @returns names and values in turns */

@@ -61,8 +61,8 @@ end`;
  * those of the script. ARGV: the caller, what it may have, what all have too many, how the names of `current`, `lease`
  * and `queue` begin; then those of the script.
  * @param written which of the script's keys it writes
- * @param script it may call `makeRoom`, which answers what the caller has after others have made room. Of its own the
- * caller's go first that expire first, and none of a session with a turn
+ * @param script it may call `makeRoom`, which answers what the caller has after others have made room. From the
+ * caller's own keys those that expire first go first, and none of a session with a turn
  */
 export const counted = (numberOfKeys: number, written: readonly number[], script: string) => ({
   numberOfKeys: ROOM_KEYS + numberOfKeys,
