@@ -1,10 +1,10 @@
 /** The share of the machine that one sandbox may use. */
 export interface SandboxLimits {
-  /** Of all its processes together. */
+  /** The memory of all its processes together. */
   readonly memoryBytes: number;
   /** Processes and threads at a time. */
   readonly processes: number;
-  /** Of the folder that scripts may write to. */
+  /** The bound of the folder that scripts may write to. */
   readonly storageBytes: number;
   /** Files and folders in it. */
   readonly storageFiles: number;

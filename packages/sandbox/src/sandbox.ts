@@ -26,7 +26,8 @@ export interface Sandbox extends AsyncDisposable {
    */
   packLayer?(key: string): Promise<PackedLayer>;
   /**
-   * Whether the kernel has ended a process in it for its memory, where the supervisor does not see that. Never rejects.
+   * Tells whether the kernel has ended a process in it for its memory, where the supervisor does not see that. Never
+   * rejects.
    * @default the supervisor sees it
    */
   isOutOfMemory?(): Promise<boolean>;
@@ -67,7 +68,7 @@ export interface SandboxMaker extends AsyncDisposable {
   /** @throws {ToolError} that says why there can be none now */
   make(options: MakeSandboxOptions): Promise<Sandbox>;
   /**
-   * The sandbox that a job was given to, by whomever; its frames come from the first on. Absent: none outlives the
+   * Finds the sandbox that got a job, from any process; its frames come from the first on. Absent: none outlives the
    * process that made it.
    */
   find?(jobId: string, options: { readonly signal: AbortSignal }): Promise<Sandbox | undefined>;

@@ -4,8 +4,8 @@ import type { PackageLayer } from "./layer/package-layer.ts";
 /** One script to run, once. */
 export interface ScriptJob {
   /**
-   * Of one tool call, and the same whoever takes it up: 32 hex digits of a hash of its effective caller and its
-   * `toolCallId`.
+   * The id of one tool call, the same in each process that takes it up: 32 hex digits of a hash of its effective caller
+   * and its `toolCallId`.
    */
   readonly id: string;
   /** Python source. */
@@ -53,8 +53,8 @@ export interface ScriptOutcome {
 /** The end of a run, and whether an earlier process may have begun it. */
 export interface RunScriptOptions {
   /**
-   * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: where
-   * the runner is resumable the script then goes on, for whoever takes the job up.
+   * Ends the script with all that it has started. A reason that is no ToolError means that this process stops: on a
+   * resumable runner the script goes on, for a process that takes the job up.
    */
   readonly signal: AbortSignal;
   /**
@@ -80,8 +80,8 @@ export interface ScriptRunner extends AsyncDisposable {
   /** Such as "local", for people. */
   readonly kind: string;
   /**
-   * Whether a job that another process was given is taken up, and never begun twice: then a call that was cut off may
-   * be run again.
+   * True if it takes up a job that another process began, and never begins it twice: a call that was cut off may run
+   * again.
    */
   readonly isResumable: boolean;
   /**

@@ -8,7 +8,7 @@ export function unbegunError(reason: string, words: string, cause?: Error): Tool
   });
 }
 
-/** Whether the script that met this error has certainly not begun, and may be given to another sandbox. */
+/** True if the script that met this error has certainly not begun, and may go to another sandbox. */
 export const isUnbegun = (error: unknown): error is ToolError =>
   error instanceof ToolError && error.details?.["mayHaveRun"] === false;
 

@@ -42,7 +42,7 @@ export interface FoundMethod {
   readonly method: AmqpMethod | undefined;
   /** Where its frame begins in the chunk; negative if that was in an earlier one. */
   readonly start: number;
-  /** Of the whole frame. */
+  /** The size of the whole frame. */
   readonly bytes: number;
 }
 

@@ -13,7 +13,7 @@ export interface GatewayClient {
 
 export interface GatewayAnswer {
   readonly status: number;
-  /** Of a call: its result, or the error's code and words. */
+  /** A call's result, or the code and the words of its error. */
   readonly body: unknown;
 }
 

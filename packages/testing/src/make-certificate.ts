@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-/** Whether this machine has what makeCertificate needs. */
+/** Tells whether this machine has what makeCertificate needs. */
 export function canMakeCertificates(): boolean {
   return spawnSync("openssl", ["version"]).status === 0;
 }
@@ -11,7 +11,7 @@ export function canMakeCertificates(): boolean {
 export interface Certificate {
   /** In PEM. */
   readonly key: string;
-  /** Signed by itself for localhost and 127.0.0.1, in PEM: a client has to be told to trust it. */
+  /** In PEM, self-signed for localhost and 127.0.0.1: a client has to trust it explicitly. */
   readonly certificate: string;
 }
 

@@ -20,7 +20,7 @@ export interface StartNodeProgramOptions {
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
   /**
-   * Whether it is a session of its own: Linux shares the processor out between sessions first, and then between the
+   * True to give it a session of its own: Linux shares the processor out between sessions first, and then between the
    * processes of each.
    * @default false
    */

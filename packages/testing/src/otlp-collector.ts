@@ -44,7 +44,7 @@ export interface CollectedMetric {
 
 export interface CollectedPoint {
   readonly attributes: Attributes;
-  /** Of a histogram: the number of values. */
+  /** The number of values, for a histogram. */
   readonly value: number;
 }
 

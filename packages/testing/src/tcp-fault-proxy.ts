@@ -8,7 +8,7 @@ export type CutPoint =
   | { readonly direction: Direction; readonly afterBytes: number }
   | {
       readonly method: AmqpMethod /** The first is 1. */;
-      readonly nth: number /** Whether the frame still gets through. */;
+      readonly nth: number /** True if the frame still gets through. */;
       readonly isForwarded: boolean;
     };
 

@@ -3,9 +3,9 @@ import { createServer } from "node:tls";
 import { makeCertificate } from "./make-certificate.ts";
 
 export interface TlsPeer extends AsyncDisposable {
-  /** Of localhost. */
+  /** The port on localhost. */
   readonly port: number;
-  /** Signed by itself for localhost, in PEM: a client has to be told to trust it. */
+  /** In PEM, self-signed for localhost: a client has to trust it explicitly. */
   readonly certificate: string;
 }
 

@@ -211,10 +211,7 @@ const engineOf = ({ containerSocket, containerImage: image }: Readonly<ScriptsMa
 const MIB = 1024 * 1024;
 /** Files and folders for each MiB that they may hold. */
 const FILES_PER_MIB = 150;
-/**
- * Of what small files take on a disk beside what is in them: what a pod has room for is as much more than a layer may
- * have.
- */
+/** Small files take more space on a disk than their contents: a pod has room for so many times the limit of a layer. */
 const DISK_PER_BYTE = 1.5;
 
 const limitsOf = ({

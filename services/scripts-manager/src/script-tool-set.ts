@@ -9,7 +9,7 @@ import { type ScriptPackages, scriptTool } from "./tool/script-tool.ts";
 /** The runner behind the tool, and the bounds of a call. */
 export interface ScriptToolSetOptions {
   readonly runner: ScriptRunner;
-  /** @default none can be had */
+  /** @default scripts get none */
   readonly packages?: ScriptPackages | undefined;
   /** What scripts find, for the guide. @default it says less */
   readonly python?: PythonFacts | undefined;

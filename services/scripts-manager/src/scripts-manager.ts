@@ -16,7 +16,7 @@ const FACTS_WITHIN_MS = 15_000;
 export interface StartScriptsManagerOptions extends StartServiceOptions {
   /** Runs the scripts; not disposed of here. */
   readonly runner: ScriptRunner;
-  /** Installs what scripts ask for. @default none can be had */
+  /** Installs what scripts ask for. @default scripts get none */
   readonly packages?: ScriptPackages | undefined;
   /**
    * What scripts must not reach. It is tried at the start, and if a script reaches any of it nothing is served.

@@ -7,7 +7,7 @@ export interface StartWithRunnerOptions
   extends Omit<StartScriptsManagerOptions, "runner" | "mustNotReach" | "packages"> {
   readonly env: CreateRunnerOptions["env"];
   /**
-   * Whether it is tried first what scripts of the local runner reach, besides what that looks for itself.
+   * True to try first what scripts of the local runner reach, besides its own checks.
    * @default true
    */
   readonly triesLocal?: boolean | undefined;

@@ -14,7 +14,7 @@ export interface CanaryTarget {
 
 /** The addresses around the scripts that they must not reach. */
 export interface CanaryTargetsOptions {
-  /** Of the cluster that runs the scripts, if one does. */
+  /** The API server of the cluster that runs the scripts, if one does. */
   readonly apiServer?: URL | undefined;
   /** `amqp:` or `amqps:`; none for a bus within the process. */
   readonly brokerUrl?: URL | undefined;

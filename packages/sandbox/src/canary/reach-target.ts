@@ -28,7 +28,7 @@ async function connects(host: string, port: number): Promise<boolean> {
   }
 }
 
-/** That there is no such name is an answer too. */
+/** "No such name" is an answer, too. */
 async function answers(host: string, port: number): Promise<boolean> {
   const resolver = new Resolver({ timeout: REACH_MS, tries: 1 });
   resolver.setServers([host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`]);

@@ -7,17 +7,17 @@ import type { ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts
 
 /** The bounds that the runner under test was given. */
 export interface ScriptRunnerTraits {
-  /** Of each stream, as the runner was told. Between 8 KiB and 1 MiB. */
+  /** The bound for each stream that the runner was made with. Between 8 KiB and 1 MiB. */
   readonly keepBytes: number;
-  /** As the runner's maker was told. Memory between 64 and 512 MiB. */
+  /** The limits that the runner was made with. Memory between 64 and 512 MiB. */
   readonly limits: SandboxLimits;
   /** Why there can be no such runner on this machine. */
   readonly skipped?: string | undefined;
-  /** Whether there are walls around a script. @default true */
+  /** True if walls surround a script. @default true */
   readonly isIsolated?: boolean | undefined;
-  /** Whether a script sees an interface of a network that leads nowhere. @default false */
+  /** True if a script sees an interface of a network that leads nowhere. @default false */
   readonly hasInterface?: boolean | undefined;
-  /** Whether a script's files are bounded in their number, and not in their bytes alone. @default true */
+  /** True if the number of a script's files is bounded, and not only their bytes. @default true */
   readonly boundsFiles?: boolean | undefined;
   /**
    * A layer that is in the runner's packages folder, in which the module `layered` has a function `answer` that returns

@@ -35,7 +35,7 @@ export interface ContainerMakerOptions {
    * @default 6 h
    */
   readonly lifetimeMs?: number | undefined;
-  /** Of each call to the engine, and from a container's start until it is ready, in milliseconds. @default 15_000 */
+  /** The timeout of each call to the engine, and of a container's start, in milliseconds. @default 15_000 */
   readonly timeoutMs?: number | undefined;
   readonly log?: Logger | undefined;
 }

@@ -22,7 +22,7 @@ export interface ContainerSandboxOptions {
 
 /** A sandbox that is a container. */
 export interface ContainerSandbox extends Sandbox {
-  /** Of the container. */
+  /** The name of the container. */
   readonly name: string;
 }
 

@@ -3,7 +3,7 @@ import { ToolError } from "@rockbot/contracts";
 /** The engine answered, and refused. */
 export class EngineError extends Error {
   override readonly name = "EngineError";
-  /** Of HTTP. */
+  /** The status of the HTTP answer. */
   readonly status: number;
 
   constructor(status: number, message: string) {
@@ -12,10 +12,7 @@ export class EngineError extends Error {
   }
 }
 
-/**
- * Why there is no container now, for whoever asked for a script: without the engine's own words, which name paths of
- * its machine.
- */
+/** Says to the caller why there is no container: without the engine's own words, which name paths of its machine. */
 export function engineToolError(cause: unknown, image: string): ToolError {
   const [reason, words] = explain(cause, image);
   return new ToolError("unavailable", `Cannot run the script: ${words}`, {

@@ -7,8 +7,8 @@ const KILLED = "137";
 const LATE_SECONDS = 1;
 
 /**
- * Whether a container that has just ended did so because its memory was used up. The engine keeps the last 256 things
- * that happened, and a container that removes itself cannot be asked any more.
+ * Tells whether a container that has just ended had used up its memory. The engine keeps the last 256 things that
+ * happened, and a container that removes itself cannot be asked any more.
  * @param since when it was made, in seconds since 1970
  * @throws as `EngineApi.call`
  */

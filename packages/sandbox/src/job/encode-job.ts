@@ -4,12 +4,12 @@ import type { ScriptJob } from "../script-runner.ts";
 import { whole } from "./whole.ts";
 
 export interface EncodeJobOptions {
-  /** Of stdout and of stderr, each. */
+  /** The bound for stdout, and for stderr. */
   readonly keepBytes: number;
-  /** Of the end of what is more than that. @default 0 */
+  /** The bytes kept from the end of longer output. @default 0 */
   readonly tailBytes?: number | undefined;
   /**
-   * When the script has to have ended, on the clock of `performance.now()`; it is told how long that is from when it is
+   * When the script must have ended, on the clock of `performance.now()`; the script gets what is left of it when it is
    * sent on.
    * @default never
    */

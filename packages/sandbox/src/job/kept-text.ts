@@ -31,7 +31,7 @@ export class KeptText {
     this.#text += this.#decoder.write(kept);
   }
 
-  /** Of the end, in order, after all that `add` was given. */
+  /** Adds bytes of the end, in order, after all bytes that went to `add`. */
   addTail(bytes: Buffer): void {
     const kept = bytes.subarray(0, this.#tailLeft);
     this.#tailLeft -= kept.length;

@@ -3,7 +3,7 @@ import { relaySource } from "../generated/relay.ts";
 export interface ProgramScriptOptions {
   /** Where it starts. */
   readonly folder: string;
-  /** Whether what it writes to stderr goes to stdout, in the order in which it is written. @default false */
+  /** True if its stderr goes to stdout, in the order in which it is written. @default false */
   readonly isOneStream?: boolean | undefined;
   /**
    * The way out, in paths of the sandbox: the socket of a proxy, and the certificates that programs are to trust.

@@ -16,7 +16,7 @@ const started: Frame = { frame: "started", job: job.id };
 const ended: Frame = { frame: "ended", exitCode: 0, signal: null, limit: null, droppedOut: 0, droppedErr: 0, runMs: 1 };
 const cutOff = new ToolError("execution_failed", "the sandbox ended");
 
-/** A sandbox that says what it is told to say, whatever it is given. */
+/** A sandbox that sends these frames, whatever job it gets. */
 function saying(...said: readonly (Frame | Buffer)[]) {
   const input = new PassThrough();
   const output = new PassThrough();

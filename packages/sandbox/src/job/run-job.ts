@@ -13,12 +13,12 @@ import { writeTo } from "./write-to.ts";
 export interface RunJobOptions {
   /** Disposes of the sandbox at once. */
   readonly signal: AbortSignal;
-  /** Of stdout and of stderr, each. */
+  /** The bound for stdout, and for stderr. */
   readonly keepBytes: number;
   /** How much more of the end of each, where there is more. @default 0 */
   readonly tailBytes?: number | undefined;
   /**
-   * Is told of output while it is written: all that is kept, and of what is more its end at the moment, now and then
+   * Receives output while it is written: all kept bytes, and for longer output now and then its present end
    * (`isLater`). Must not throw.
    */
   readonly onOutput?: ((bytes: Buffer, isLater: boolean) => void) | undefined;
@@ -78,7 +78,7 @@ export async function runJob(sandbox: Sandbox, job: ScriptJob, options: RunJobOp
 }
 
 /**
- * Resolves once the job is written, or nobody takes it any more: why is told by what the sandbox says.
+ * Resolves once the job is written, or its reader is gone: the sandbox's frames say why.
  * @throws {ToolError} if what it needs cannot be sent; the signal's reason
  */
 async function sendJob(sandbox: Sandbox, job: ScriptJob, { signal, ...options }: RunJobOptions): Promise<void> {

@@ -42,7 +42,7 @@ export interface KubernetesMakerOptions
   /** The longest that a script may run, in milliseconds: the supervisor ends it before. @default 300_000 */
   readonly maxRunMs?: number | undefined;
   /**
-   * How long the pod of a script that has ended is kept for whoever takes up its call, in milliseconds.
+   * How long the pod of a finished script is kept for a process that takes up its call, in milliseconds.
    * @default 30_000
    */
   readonly keepFinishedMs?: number | undefined;

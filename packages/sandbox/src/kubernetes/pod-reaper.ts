@@ -8,7 +8,7 @@ export interface PodReaperOptions {
   readonly api: PodsApi;
   readonly watch: PodWatch;
   readonly owner: string;
-  /** How long a pod whose script has ended is kept for whoever takes its job up. */
+  /** How long a pod whose script has ended is kept for a process that takes its job up. */
   readonly keepFinishedMs: number;
   readonly log: Logger;
 }
@@ -26,10 +26,10 @@ const STOP_MS = 5_000;
 const AGAIN_MS = 2_000;
 
 /**
- * Deletes the pods that nobody needs any more, whoever has made them: its owner's that nobody here holds, those whose
- * script has ended some time ago, and those whose deadline is over. Pods of a manager that is gone end by themselves
- * while they wait, as it held their stdin; what has ended is what others may delete. It goes by what the watch shows,
- * and asks for the very pod that it has seen.
+ * Deletes pods that are not needed any more, of any maker: its owner's that this process does not hold, those whose
+ * script ended some time ago, and those past their deadline. Pods of a manager that is gone end by themselves while
+ * they wait, as it held their stdin; what has ended is what others may delete. It goes by what the watch shows, and
+ * asks for the very pod that it has seen.
  */
 export class PodReaper implements AsyncDisposable {
   readonly #options: PodReaperOptions;

@@ -26,7 +26,7 @@ export interface PodSandboxOptions {
   readonly api: PodsApi;
   readonly watch: PodWatch;
   readonly owner: string;
-  /** Of a pod whose job has been started: nothing. */
+  /** Undefined for a pod whose job has been started. */
   readonly attached: AttachedPod | undefined;
   readonly packages: PodPackages | undefined;
   readonly limitBytes: number;
@@ -44,8 +44,8 @@ const UNREAD_MS = 5_000;
 const MARK_ATTEMPTS = 8;
 
 /**
- * A pod as a sandbox: its stdin is attached to, and its frames are those of its log, from the first on, whoever reads
- * them. Where its stdout is attached to as well, that is what it says, and its log is left alone.
+ * A pod as a sandbox: this process attaches to its stdin, and reads its frames from the log, from the first on. Where
+ * its stdout is attached to as well, that is what it says, and its log is left alone.
  */
 export class PodSandbox implements Sandbox {
   readonly input: Writable;
@@ -91,7 +91,7 @@ export class PodSandbox implements Sandbox {
     return this.#job !== undefined;
   }
 
-  /** Lets it run on without this process, for whoever takes up its job. */
+  /** Lets it run on without this process, for another that takes up its job. */
   leave(): void {
     this.#end(podEnd(undefined));
     this.#options.attached?.close();

@@ -15,7 +15,7 @@ const SILENT_MS = 150_000;
 /** An object of etcd is no larger. */
 const MAX_LINE_BYTES = 2_000_000;
 const LIST_MS = 10_000;
-/** Of pods that are gone so many are remembered. */
+/** The most pods that are remembered after they are gone. */
 const MOST_GONE = 500;
 
 export interface PodWatchOptions {
@@ -51,7 +51,7 @@ export class PodWatch implements AsyncDisposable {
     this.#doubts = startLoop(DOUBTED_MS / 4, (signal) => this.#doubt(signal));
   }
 
-  /** Whether the pods have been listed yet. */
+  /** True once the pods have been listed. */
   get isListed(): boolean {
     return this.#isListed;
   }

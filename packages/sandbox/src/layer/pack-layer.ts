@@ -5,11 +5,11 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 
 /**
  * A layer as it is sent to a sandbox that does not see the manager's: each file as a line of JSON,
- * `{"path":TEXT,"bytes":N,"executable":BOOLEAN}`, and its bytes. There are files and, by their paths, folders: a link
- * cannot be told.
+ * `{"path":TEXT,"bytes":N,"executable":BOOLEAN}`, and its bytes. A layer holds files and, by their paths, folders; a
+ * link does not fit into one.
  */
 export interface PackedLayer {
-  /** Of all that `chunks` gives. */
+  /** The bytes of all `chunks` together. */
   readonly bytes: number;
   /** @throws {ToolError} `unavailable`, if the layer cannot be read any more */
   chunks(): AsyncIterable<Buffer>;

@@ -1,6 +1,6 @@
 /** Packages that were installed together, read-only for scripts. */
 export interface PackageLayer {
-  /** Of the resolved set: the name of its folder below `PACKAGES_FOLDER` in every sandbox. */
+  /** The hash of the resolved set: the name of its folder below `PACKAGES_FOLDER` in every sandbox. */
   readonly key: string;
   /** What is in it, such as `numpy==2.3.5`. */
   readonly pinned: readonly string[];

@@ -8,7 +8,7 @@ import { sharedMemoryBytes } from "./enter-command.ts";
 export interface Cgroup extends AsyncDisposable {
   /** Counts a process, and what it starts from then on. */
   add(pid: number): Promise<void>;
-  /** Whether something in it was ended for its memory. Never rejects. */
+  /** Tells whether the kernel has ended a process in it for its memory. Never rejects. */
   isOutOfMemory(): Promise<boolean>;
 }
 

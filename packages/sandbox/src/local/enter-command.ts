@@ -29,7 +29,7 @@ export function devicesOf({ hasSharedZero }: Pick<Inside, "hasSharedZero">): rea
   return ["null", "full", "random", "urandom", ...(hasSharedZero ? ["zero"] : [])];
 }
 
-/** Of /dev/shm, beside a storage of so many bytes. */
+/** The size of /dev/shm, beside a storage of so many bytes. */
 export function sharedMemoryBytes(storageBytes: number): number {
   return Math.ceil(storageBytes / 4);
 }

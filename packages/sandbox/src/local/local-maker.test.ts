@@ -109,7 +109,7 @@ describe.runIf(noNamespaces === undefined && ownCgroups.held.has("memory"))(
   },
 );
 
-/** Of this process, in whatever hierarchy there is. */
+/** Finds the memory cgroups of this process, in either hierarchy. */
 function memoryCgroups(): readonly string[] {
   const found = execFileSync(
     "find",

@@ -40,9 +40,9 @@ export interface LocalMakerOptions {
    * @default false
    */
   readonly isUnsafe?: boolean | undefined;
-  /** Whether this process runs in a cluster, where nothing is ever run without walls. @default false */
+  /** True if this process runs in a cluster, where nothing runs without walls. @default false */
   readonly isInCluster?: boolean | undefined;
-  /** The cgroups to be had. @default those that trial finds */
+  /** The cgroups that it may use. @default those that trial finds */
   readonly cgroups?: Cgroups | undefined;
   readonly signal?: AbortSignal | undefined;
 }

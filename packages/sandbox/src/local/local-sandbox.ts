@@ -59,7 +59,7 @@ class LocalSandbox implements Sandbox {
   readonly #cgroup: Cgroup | undefined;
   readonly #clean: (() => Promise<void>) | undefined;
   readonly #exited: Promise<void>;
-  /** Of the sandbox's first process: with it ends all that is in it. */
+  /** The id of the sandbox's first process: when that ends, everything in it ends. */
   #firstId: number | undefined;
   #end: Promise<void> | undefined;
   #said = "";
@@ -145,7 +145,7 @@ async function firstProcess(pid: number): Promise<number | undefined> {
   }
 }
 
-/** @param said - by the sandbox's programs, for whoever reads the log */
+/** @param said the last words of the sandbox's programs, for readers of the log */
 function cutOff(said: string): ToolError {
   return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox ended before it", {
     cause: said === "" ? undefined : new Error(said),

@@ -10,7 +10,7 @@ export interface Inside {
   readonly enter: Program;
   readonly tree: SandboxTree;
   readonly limits: SandboxLimits;
-  /** Whether it sees /dev/zero, which is a way to shared memory. */
+  /** True if it sees /dev/zero, which is a way to shared memory. */
   readonly hasSharedZero: boolean;
   /** The supervisor's. */
   readonly command: readonly string[];

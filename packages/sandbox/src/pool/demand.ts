@@ -1,4 +1,4 @@
-/** Of what is remembered of single ones, at most. */
+/** The most single requests that are remembered. */
 const MAX_RECENT = 1_000;
 
 /**

@@ -41,7 +41,7 @@ export class MakingPause {
     return this.leftMs === 0;
   }
 
-  /** Whoever wants a sandbox now is better told so. Where there is merely no room, room may come. */
+  /** A caller should learn that at once. Where there is merely no room, room may come. */
   get isHopeless(): boolean {
     return this.#failures >= HOPELESS_FROM && !this.isOver && !this.#isForRoom;
   }
@@ -50,7 +50,7 @@ export class MakingPause {
     return this.#lastError?.code === ToolErrorCode.Overloaded;
   }
 
-  /** Whether one more may be tried where there are `existing`, in whatever state, of which `making` are being made. */
+  /** Tells whether one more may be made, with `existing` ones in any state, `making` of which are being made. */
   allows(existing: number, making: number): boolean {
     return existing < this.#room || (this.isOver && making < this.#atOnce);
   }

@@ -153,15 +153,15 @@ export class SandboxPool implements AsyncDisposable {
     }
   }
 
-  /** The sandbox that the job was given to before, by whomever. It is there already, whatever the ceiling says. */
+  /** Finds the sandbox that got the job before, from any process. It is there already, whatever the ceiling says. */
   async find(jobId: string, signal: AbortSignal): Promise<TakenSandbox | undefined> {
     const sandbox = await this.#maker.find?.(jobId, { signal });
     return sandbox === undefined ? undefined : this.#taken(sandbox, false);
   }
 
   /**
-   * Refuses who waits, and throws away what is warm or being made; whoever has taken one has to discard it. Does not
-   * dispose of the maker.
+   * Refuses callers that wait, and discards sandboxes that are warm or being made; the taker of a sandbox has to
+   * discard it. Does not dispose of the maker.
    */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop.abort(stoppingError());
@@ -184,7 +184,7 @@ export class SandboxPool implements AsyncDisposable {
     return this.#makingWarm + this.#makingForJobs;
   }
 
-  /** Those that take up room and are not being made. */
+  /** The number of sandboxes that take up room and are not being made. */
   get #lasting(): number {
     return this.#warm.length + this.#busy + this.#endings.size;
   }

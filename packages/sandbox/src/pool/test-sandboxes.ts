@@ -22,7 +22,7 @@ export interface TestSandbox extends Sandbox {
 /** A maker of sandboxes for tests, which remembers what it made. */
 export interface TestMaker extends SandboxMaker {
   readonly made: readonly TestSandbox[];
-  /** Those that have not been disposed of. */
+  /** The sandboxes that have not been disposed of. */
   readonly alive: readonly TestSandbox[];
   /** When each was asked for, on the clock of `performance.now()`. */
   readonly asked: readonly number[];

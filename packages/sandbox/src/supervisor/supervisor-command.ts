@@ -11,7 +11,7 @@ export interface SupervisorCommandOptions {
    * @default none
    */
   readonly preload?: readonly string[] | undefined;
-  /** Whether the end of its input ends a script that runs: nobody waits for it any more. @default true */
+  /** True if the end of its input ends a running script, as no reader is left. @default true */
   readonly endsWithInput?: boolean | undefined;
   /** Where scripts may write, as they see it. @default /tmp */
   readonly folder?: string | undefined;
@@ -19,12 +19,11 @@ export interface SupervisorCommandOptions {
   readonly packagesFolder?: string | undefined;
   /**
    * What it unpacks there at most, of a job that brings its packages with it.
-   * @default 0: whoever makes the sandbox has put them there
+   * @default 0: the maker of the sandbox has put them there
    */
   readonly packagesBytes?: number | undefined;
   /**
-   * Whether the platform bounds the memory of all processes together: else scripts may have only such as the supervisor
-   * can count.
+   * True if the platform bounds the memory of all processes together: else the supervisor can only count them.
    * @default true
    */
   readonly isMemoryHeld?: boolean | undefined;

@@ -33,7 +33,7 @@ export function calendarAnswer(request: GoogleRequest): unknown {
   return { kind: "calendar#event", ...event };
 }
 
-/** Of a query's words all have to stand in the event. Recurring events are given as they are, once. */
+/** All of a query's words have to stand in the event. Recurring events are given as they are, once. */
 function listed(url: URL, events: readonly GoogleEvent[], summary: string): unknown {
   checkParameters(url, ["timeMin", "timeMax", "q", "singleEvents", "orderBy", "maxResults", "pageToken", "timeZone"]);
   const of = (name: string): string | null => url.searchParams.get(name);

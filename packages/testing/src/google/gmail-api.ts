@@ -38,7 +38,7 @@ function listed({ account, url }: GoogleRequest): unknown {
   };
 }
 
-/** Of Gmail's syntax only `from:`, `subject:`, `in:` and words of the snippet. */
+/** It knows of Gmail's syntax only `from:`, `subject:`, `in:` and words of the snippet. */
 function matches({ payload, snippet, labelIds }: GmailMessage, query: string): boolean {
   const header = (name: string): string => payload.headers.find((one) => one.name.toLowerCase() === name)?.value ?? "";
   return query

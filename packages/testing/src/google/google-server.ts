@@ -11,7 +11,7 @@ export interface GoogleFault {
   readonly status: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** Whether the request is carried out before this answer is given. */
+  /** True if the request is carried out before this answer is given. */
   readonly isCarriedOut?: boolean;
 }
 

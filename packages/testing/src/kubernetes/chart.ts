@@ -9,9 +9,9 @@ export const CHART = join(rootAbove(import.meta.dirname), "helm/rockbot");
 const RELEASE = "rockbot";
 /** Where the tests' release is. */
 export const RELEASE_NAMESPACE = "rockbot";
-/** Of the manager, in RELEASE_NAMESPACE. */
+/** The service account of the manager, in RELEASE_NAMESPACE. */
 export const MANAGER_ACCOUNT = `${RELEASE}-scripts-manager`;
-/** Of scripts, in their namespace. */
+/** The service account of scripts, in their namespace. */
 export const SCRIPT_ACCOUNT = "rockbot-script";
 
 function rootAbove(folder: string): string {
@@ -35,8 +35,7 @@ export function managerRights(): readonly string[] {
 
 /**
  * What the chart makes of the scripts' namespace, from those of its files that are no templates: what Pod Security, the
- * network and the manager's Role say there is the chart's own. That helm renders the same is tested where there is
- * helm.
+ * network and the manager's Role say there is the chart's own. A test with helm compares what helm renders.
  */
 export function scriptsManifests(
   namespace = "rockbot-scripts",

@@ -18,7 +18,7 @@ export interface StartKubernetesApiOptions {
   readonly pods?: readonly Pod[] | undefined;
   /** As many pods as a quota grants. @default any number */
   readonly mostPods?: number | undefined;
-  /** Whether pods reach nothing, as a NetworkPolicy that is more than a text has it. @default true */
+  /** True if pods reach nothing, as under a NetworkPolicy that is enforced. @default true */
   readonly enforcesNetworkPolicies?: boolean | undefined;
   /** Put on each new pod: it is not gone until somebody takes them away. @default none */
   readonly podFinalizers?: readonly string[] | undefined;
@@ -26,7 +26,7 @@ export interface StartKubernetesApiOptions {
 
 /** A Kubernetes API server for tests, and the node that runs its pods. Disposal ends all pods. */
 export interface KubernetesApi extends AsyncDisposable {
-  /** Of the one who is known. */
+  /** The connection of the one known user. */
   readonly connection: ClusterConnection;
   /** In the order they came. */
   readonly requests: readonly LoggedRequest[];

@@ -22,7 +22,7 @@ export interface TestCluster extends AsyncDisposable {
   readonly manager: ClusterConnection;
   /** What the chart has the manager name in its pods, but the class of priorities, which is of all namespaces. */
   readonly podNames: { readonly serviceAccountName: string };
-  /** Those of the namespace that are there, finished or not. */
+  /** Lists the pods of the namespace, finished or not. */
   pods(): Promise<readonly Pod[]>;
   /** What the only container of a pod has written; nothing, where there is none yet or any more. */
   logOf(pod: Pod): Promise<string>;

@@ -18,7 +18,7 @@ export interface SitePosting {
 /** LinkedIn's guest pages for jobs, on this machine. */
 export interface LinkedinJobsSite extends AsyncDisposable {
   readonly url: string;
-  /** Of the pages, with their times on the clock of `performance.now()`. */
+  /** Requests for pages, with their times on the clock of `performance.now()`. */
   readonly requests: readonly {
     readonly path: string;
     readonly query: URLSearchParams;

@@ -24,7 +24,7 @@ export interface Container extends AsyncDisposable {
    * it.
    */
   address(): Promise<string>;
-  /** Of its first process, as this machine numbers it. */
+  /** The id of its first process on this machine. */
   pid(): Promise<string>;
   kill(): Promise<void>;
   /** Ends it in order. */

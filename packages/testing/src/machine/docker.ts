@@ -11,7 +11,7 @@ export async function dockerAnswers(): Promise<boolean> {
   );
 }
 
-/** Whether an image is there, or could be fetched. */
+/** Tells whether an image is there, or could be fetched. */
 export async function hasImage(image: string): Promise<boolean> {
   try {
     await docker(["image", "inspect", image], 10_000).catch(() => docker(["pull", "--quiet", image], 180_000));
@@ -21,7 +21,7 @@ export async function hasImage(image: string): Promise<boolean> {
   }
 }
 
-/** Whether an engine answers that has, or gets, an image: for tests of what containers do. */
+/** Tells whether an engine answers that has, or gets, an image: for tests of what containers do. */
 export async function canRunContainers(image: string): Promise<boolean> {
   return (await dockerAnswers()) && (await hasImage(image));
 }

@@ -23,7 +23,7 @@ export function missingNamespaces(): string | undefined {
   return status === 0 ? undefined : `there are no namespaces: ${stderr.toString().trim()}`;
 }
 
-/** Whether there is bubblewrap: installed, or on Debian as root installed now. */
+/** Tells whether bubblewrap is installed; on Debian as root it installs it. */
 export async function hasBubblewrap(): Promise<boolean> {
   if (spawnSync("bwrap", ["--version"]).status === 0) return true;
   if (!canInstallDebianPackages()) return false;

@@ -2,8 +2,8 @@ import { spawnSync } from "node:child_process";
 import { faultServer } from "./fault-server.ts";
 
 /**
- * Whether programs of this repository can be started as the user: by that user, or by root if all on the way to them
- * can be read by the user.
+ * Tells whether the user can start programs of this repository: it is this user, or root may become it and it can read
+ * the whole path.
  */
 export function canRunAs(uid: number): boolean {
   if (process.getuid?.() === uid) return true;

@@ -14,7 +14,7 @@ export interface FaultHttpServer extends AsyncDisposable {
   readonly resumedFrom: readonly string[];
   /** How many calls came. */
   readonly calls: number;
-  /** Of all requests, in their order. */
+  /** The headers of all requests, in their order. */
   readonly authorizations: readonly (string | undefined)[];
 }
 

@@ -19,7 +19,7 @@ export function faultServer(...behaviours: readonly FaultServerBehaviour[]): {
   return { command: process.execPath, args: [join(import.meta.dirname, "fault-server-main.ts"), ...behaviours] };
 }
 
-/** Whether a process of this id exists. */
+/** Tells whether a process of this id exists. */
 export function isProcessAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -6,7 +6,7 @@ export interface RawAnswers {
   readonly instructions?: string | undefined;
   /** The definitions in the answer to `tools/list`. */
   readonly tools?: unknown;
-  /** How many definitions are in one answer; the rest is had by a cursor. @default all */
+  /** The number of definitions in one answer; a cursor gives the rest. @default all */
   readonly pageSize?: number | undefined;
   /** What else is in each answer to `tools/list`. */
   readonly list?: object | undefined;

@@ -1,7 +1,7 @@
 /**
- * Looks for a secret in all that the system shows it of itself and of others, whoever started it first, and writes what
- * it has found to a file, as SpyReport. Arguments: the file, and the secret in two parts, so that its own command line
- * does not hold it.
+ * Looks for a secret in everything that the system shows it of itself and of others, such as the process that started
+ * it, and writes its finds to a file, as SpyReport. Arguments: the file, and the secret in two parts, so that its own
+ * command line does not hold it.
  */
 import {
   closeSync,
@@ -37,7 +37,7 @@ function textOf(path: string): string {
   }
 }
 
-/** Of the parent: where the variables lie that it was started with. */
+/** The address range of the parent's stack, where its first variables lie. */
 function stackOfParent(): string {
   const [, from = "0", to = "0"] = /^([\da-f]+)-([\da-f]+) .*\[stack\]$/m.exec(textOf(`${parent}/maps`)) ?? [];
   const region = Buffer.alloc(Math.min(Number.parseInt(to, 16) - Number.parseInt(from, 16), MAX_REGION));

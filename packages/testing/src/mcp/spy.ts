@@ -1,13 +1,13 @@
 import { join } from "node:path";
 
-/** What a program could find out about whoever started it. Linux. */
+/** What a program could find out about the process that started it. Linux. */
 export interface SpyReport {
   readonly uid: number | undefined;
   /** The files of the parent under /proc that it could open. */
   readonly opened: readonly string[];
-  /** Whether it could see what the parent has open. */
+  /** True if it could see the open files of the parent. */
   readonly seesOpenFiles: boolean;
-  /** Whether it could send the parent signals. */
+  /** True if it could send signals to the parent. */
   readonly signals: boolean;
   /** Sockets that it has though it opened none, beside its input and outputs. */
   readonly inheritedSockets: number;

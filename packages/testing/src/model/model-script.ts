@@ -59,7 +59,7 @@ export interface SentMessage {
   readonly role: string;
   readonly text: string;
   readonly toolCalls: readonly { readonly id: string; readonly name: string; readonly arguments: string }[];
-  /** Of a tool's result. */
+  /** The id of the call, for a tool's result. */
   readonly toolCallId?: string;
 }
 

@@ -13,7 +13,7 @@ import { streamStep } from "./stream-step.ts";
 export interface StartModelServerOptions {
   /** @default ["test-model"] */
   readonly models?: readonly string[];
-  /** Whether requests need the key. Ollama's do not. @default true */
+  /** True if requests need the key. Ollama's do not. @default true */
   readonly needsKey?: boolean;
   /** More input is refused as the maker refuses it. A token is four characters. @default 128_000 */
   readonly contextTokens?: number;

@@ -14,7 +14,7 @@ export interface AuthorizationServer extends AsyncDisposable {
   readonly scopes: readonly string[];
   /** Requests for a token that were refused, by the error that they were answered with. */
   readonly refusals: readonly string[];
-  /** Whether a token is one that it gave out for the resource, and neither expired nor revoked. */
+  /** Tells whether it issued a token for the resource, and the token is neither expired nor revoked. */
   isValid(token: string, resource: string): Promise<boolean>;
   /** Revokes what it has given out: clients have to come again. */
   revokeAll(): Promise<void>;

@@ -13,7 +13,7 @@ export interface ProtectedResource extends AsyncDisposable {
 
 /**
  * Puts a listener behind an authorization server, at `/mcp` on a free port of 127.0.0.1: requests need one of its
- * tokens, and who has none is told where they are to be had.
+ * tokens, and others get its address.
  * @see RFC 9728 (protected resource metadata)
  */
 export async function startProtectedResource(

@@ -18,7 +18,7 @@ export interface PackageIndexFile {
 
 /** A package index with simple pages, in HTML and in JSON, without TLS. */
 export interface PackageIndex extends AsyncDisposable {
-  /** Of the simple pages. */
+  /** The address of the simple pages. */
   readonly url: string;
   /** The paths that were asked for, in order. */
   readonly requests: readonly string[];

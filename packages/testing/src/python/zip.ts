@@ -5,11 +5,11 @@ const VERSION = 20;
 const DEFLATED = 8;
 const UTF8_NAMES = 0x0800;
 const REGULAR_FILE = 0o100644 * 0x10000;
-/** Of 1980-01-01, the first that the format knows. */
+/** 1980-01-01, the first date that the format knows. */
 const DATE = 0x21;
 
 export interface ZipOptions {
-  /** Whether its files are compressed. @default false */
+  /** True to compress its files. @default false */
   readonly isDeflated?: boolean | undefined;
 }
 

@@ -32,7 +32,7 @@ export const offerSharedBroker = (): Promise<AsyncDisposable> => offerSharedServ
 /**
  * The address of a RabbitMQ that tests share: `ROCKBOT_TEST_AMQP_URL`, or the one of this run. Tests must not harm it.
  * Await it at the top of a test file: the first to ask waits until the broker has started.
- * @throws {Error} that says in one line what to do, if there is no broker to be had
+ * @throws {Error} that says in one line what to do, if no broker can be found or started
  */
 export const sharedAmqpUrl = (): Promise<string> => sharedServerUrl(broker);
 

@@ -41,7 +41,7 @@ const TICK_SECONDS = 8;
 const SETUP =
   'printf %s "$COOKIE" > ~/.erlang.cookie && chmod 600 ~/.erlang.cookie && printf %s "$CONFIG" > /etc/rabbitmq/conf.d/20-cluster.conf';
 
-/** Why no cluster can be had on this machine; undefined if one can. */
+/** Says why this machine can run no cluster; undefined if it can. */
 export async function whyNoBrokerCluster(): Promise<string | undefined> {
   if (process.env["ROCKBOT_TEST_BROKER"] === "local")
     return "ROCKBOT_TEST_BROKER asks for local servers, and a cluster is of containers";

@@ -22,11 +22,11 @@ export interface TestBroker extends Measurable, AsyncDisposable {
 }
 
 export interface StartOwnBrokerOptions {
-  /** Whether it has the management plugin, which makes its start a second longer. @default false */
+  /** True to load the management plugin, which makes its start a second longer. @default false */
   readonly hasManagement?: boolean | undefined;
   /**
-   * Whether many tests share it: then it comes before them, as far as this machine lets it, and its quorum queues, of
-   * which most are idle, count what they hold once a minute only. @default false
+   * True if many tests share it: it then gets the processor first where the machine allows it, and its quorum queues,
+   * mostly idle, count their messages once a minute only. @default false
    */
   readonly isShared?: boolean | undefined;
 }

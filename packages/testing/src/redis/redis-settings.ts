@@ -1,7 +1,7 @@
 import type { StartOwnRedisOptions } from "./test-redis.ts";
 
 /**
- * What a Redis for tests is told on its command line. Nothing is saved but by the append-only file, or when a test
+ * The settings on the command line of a Redis for tests. Nothing is saved but by the append-only file, or when a test
  * asks.
  */
 export function redisSettings(

@@ -15,6 +15,6 @@ export const offerSharedRedis = (): Promise<AsyncDisposable> => offerSharedServe
 /**
  * The address of a Redis that tests share: `ROCKBOT_TEST_REDIS_URL`, or the one of this run. Tests must not harm it,
  * and use keys of their own. Await it at the top of a test file: the first to ask waits until the server has started.
- * @throws {Error} that says in one line what to do, if there is no Redis to be had
+ * @throws {Error} that says in one line what to do, if no Redis can be found or started
  */
 export const sharedRedisUrl = (): Promise<string> => sharedServerUrl(redis);

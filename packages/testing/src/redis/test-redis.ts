@@ -16,11 +16,11 @@ export interface TestRedis extends Measurable, AsyncDisposable {
 }
 
 export interface StartOwnRedisOptions {
-  /** Whether it writes each change to disk, so that it keeps its data over a kill. @default true */
+  /** True to write each change to disk, so that a kill loses no data. @default true */
   readonly appendonly?: boolean | undefined;
   /** How long it takes for each key when it reads its data, in microseconds. @default 0 */
   readonly keyLoadDelayUs?: number | undefined;
-  /** Whether it is a Sentinel instead, which has nobody to watch yet. @default false */
+  /** True for a Sentinel, which has nobody to watch yet. @default false */
   readonly isSentinel?: boolean | undefined;
   /**
    * Its file of users, where it is to have one: `default` has the password there.

@@ -4,7 +4,7 @@ import type { GateFault } from "@rockbot/edge/gate";
 const MAX_WORDS = 600;
 const FROM_PIP = { trust: saidBy("pip") };
 
-/** What an installation that failed is told as: by what the gate has seen, and by what pip said at last. */
+/** The error of a failed installation, made from the gate's fault and pip's last words. */
 export function installError(words: string, fault: GateFault | undefined): ToolError {
   if (fault?.kind === "too_large") {
     return failure(

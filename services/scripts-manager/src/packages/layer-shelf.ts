@@ -10,7 +10,7 @@ const OWN = ".rockbot";
 const ABANDONED_MS = 3600_000;
 
 export interface ShelfBounds {
-  /** Of all layers together, about. */
+  /** The bound of all layers together; it is approximate. */
   readonly maxBytes: number;
   /**
    * A layer that was wanted so lately may be in use, here or in another process, and stays: longer than any script
@@ -28,7 +28,7 @@ export interface LayerShelf {
   recall(request: string, maxAgeMs: number): Promise<PackageLayer | undefined>;
   /** Notes what a request has come to. */
   remember(request: string, layer: PackageLayer): Promise<void>;
-  /** Whether there is such a layer. Counts as use. */
+  /** Tells whether the layer exists. Counts as use. */
   has(key: string): Promise<boolean>;
   /** A new empty folder to fill; disposal removes it unless it has become a layer. */
   begin(): Promise<UnfinishedLayer>;

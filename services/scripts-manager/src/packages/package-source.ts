@@ -3,7 +3,8 @@ import { WHEELS_HOST } from "./wheel-folder.ts";
 /** Where packages come from: an index, a folder of wheels, or both. */
 export interface PackageSourceOptions {
   /**
-   * Of an index's simple pages (PEP 503 or 691), such as https://index.example/simple; may hold a user and a password.
+   * The address of an index's simple pages (PEP 503 or 691), such as https://index.example/simple; may hold a user and
+   * a password.
    */
   readonly indexUrl?: string | undefined;
   /** Hosts that the index's files lie on besides its own, `host` or `host:port`. @default that of PyPI for PyPI */

@@ -19,8 +19,8 @@ import { shareRuns } from "./share-runs.ts";
 export interface PackageStore {
   /**
    * A layer with what is asked for and all that it needs, in versions that go together: one that is there if there is,
-   * else one that is installed now. Equal requests at the same time share one installation. It has time of its own: it
-   * goes on for whoever asks again when `until` has passed for all, and ends when the last has given up.
+   * else one that is installed now. Equal requests at the same time share one installation. It has its own deadline: it
+   * goes on after `until` has passed for every caller, for the next one that asks, and ends when the last has given up.
    * @param requirements names with extras and version clauses, at least one
    * @param until when a layer is of no use any more, on the clock of `performance.now()`
    * @throws {ToolError} `invalid_arguments` with all faults, or if nothing in the index does; `denied`, also for what
@@ -49,13 +49,13 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
   readonly certificates?: string | undefined;
   /** In one request. @default 32 */
   readonly maxPackages?: number | undefined;
-  /** Of one layer. @default 512 MiB */
+  /** The bound of one layer. @default 512 MiB */
   readonly maxLayerBytes?: number | undefined;
   /** In one layer. @default 50_000 */
   readonly maxLayerFiles?: number | undefined;
-  /** Of all layers together. @default 8 GiB */
+  /** The bound of all layers together. @default 8 GiB */
   readonly maxTotalBytes?: number | undefined;
-  /** Of one installation, in milliseconds. @default 180_000 */
+  /** The timeout of one installation, in milliseconds. @default 180_000 */
   readonly timeoutMs?: number | undefined;
   /** How long the same request means the same versions, in milliseconds. @default a day */
   readonly holdMs?: number | undefined;
@@ -71,7 +71,7 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
 
 const [MIB, HOUR_MS] = [1024 * 1024, 3600_000];
 const IDLE_MS = 20_000;
-/** Of waiting for an installation, in milliseconds. */
+/** The longest wait for an installation, in milliseconds. */
 const LONGEST_MS = HOUR_MS;
 /** A guess: when packages that are being installed may be there. */
 const RETRY_AFTER_MS = 10_000;

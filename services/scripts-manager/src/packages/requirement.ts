@@ -4,7 +4,7 @@ import { ToolError } from "@rockbot/contracts";
 export interface Requirement {
   /** As the index files it. */
   readonly name: string;
-  /** As pip is told: name, extras and version clauses, nothing else. */
+  /** The argument for pip: name, extras and version clauses, nothing else. */
   readonly text: string;
 }
 
@@ -12,9 +12,7 @@ const NAME = /^[a-z0-9](?:[a-z0-9._-]*[a-z0-9])?$/i;
 const LONGEST = 200;
 const CLAUSE = /^(~=|==|!=|<=|>=|<|>)\s*(\S+)$/;
 
-/**
- * Of a version, as PEP 440 has it, in the forms that indexes give; `.*` may follow where `==` or `!=` stands before it.
- */
+/** A version of PEP 440, in the forms that indexes give; `.*` may follow after `==` or `!=`. */
 const VERSION =
   /^v?(?:\d+!)?\d+(?:\.\d+)*(?:[-_.]?(?:a|b|c|rc|alpha|beta|pre|preview)[-_.]?\d*)?(?:-\d+|[-_.]?(?:post|rev|r)[-_.]?\d*)?(?:[-_.]?dev[-_.]?\d*)?(?:\+[a-z0-9]+(?:[-_.][a-z0-9]+)*)?$/i;
 

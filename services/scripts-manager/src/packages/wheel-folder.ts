@@ -12,7 +12,7 @@ const MAX_WHEELS = 20_000;
 
 /**
  * Answers for the wheels of a folder: at `/` a page with links to them, below it each by its name. Nothing else of the
- * folder can be had.
+ * folder is served.
  */
 export async function serveWheelFolder(
   folder: string,

@@ -10,10 +10,7 @@ export interface DescribeOptions {
   readonly pinned: readonly string[];
 }
 
-/**
- * Of what a script that failed wrote, so much of the end stands in the words for the model, in characters; `structured`
- * has all.
- */
+/** The words for the model show so many characters of the end of a failed script's stderr; `structured` has all. */
 const SHOWN_STDERR = 4_000;
 const SHOWN_STDOUT = 2_000;
 

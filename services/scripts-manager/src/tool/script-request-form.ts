@@ -18,7 +18,7 @@ import { secondsOf } from "./seconds-of.ts";
 
 /** How much longer than its script may run a caller of the original waits, in milliseconds. */
 const CALLER_PATIENCE_MS = 10_000;
-/** Of a script that did not run, or not to its end. */
+/** The code of a script that did not run, or not to its end. */
 const NO_EXIT_CODE = -1;
 
 /**

@@ -12,7 +12,7 @@ const unlimited: ScriptSeconds = { giveBack() {} };
 
 /**
  * Takes all that a script may use before it starts, so that scripts that run at the same time cannot use more together
- * than their caller has. Of one that may have begun before it was taken then.
+ * than their caller has. A script that may have begun has paid already.
  * @throws {ToolError} `rate_limited`, with when to come back
  */
 export async function takeScriptSeconds(

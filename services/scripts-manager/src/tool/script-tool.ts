@@ -10,7 +10,7 @@ import { secondsOf } from "./seconds-of.ts";
 /** What one script may ask for. */
 export interface ScriptBounds {
   readonly maxTimeoutSeconds: number;
-  /** Of the script's source. */
+  /** The bound for the script's source. */
   readonly maxScriptBytes: number;
   readonly maxInputBytes: number;
 }
@@ -19,7 +19,7 @@ export interface ScriptBounds {
 export interface ScriptPackages {
   /**
    * @param until when a layer is of no use any more, on the clock of `performance.now()`
-   * @throws {ToolError} that says what cannot be had, and why
+   * @throws {ToolError} that says which packages are missing, and why
    */
   ensure(
     requirements: readonly string[],
@@ -29,7 +29,7 @@ export interface ScriptPackages {
 
 export interface ScriptToolOptions {
   readonly runner: ScriptRunner;
-  /** @default none can be had */
+  /** @default scripts get none */
   readonly packages?: ScriptPackages | undefined;
   /** Counts the seconds that callers' scripts run, where the policy limits them. */
   readonly rates: RateStore;

@@ -5,7 +5,7 @@ import { ApiError } from "./api-error.ts";
 /** A guess: when there may be room again. */
 const ROOM_AFTER_MS = 1_000;
 
-/** Why there is no pod, for whoever asked for a script; operators find what the server said in the cause. */
+/** Says to the caller why there is no pod; the cause has the server's words for operators. */
 export function apiFault(error: unknown): ToolError {
   if (error instanceof ToolError) return error;
   if (!(error instanceof ApiError)) {

@@ -20,9 +20,9 @@ type WebSocketOptions = Parameters<KubeConfig["applyToHTTPSOptions"]>[0];
 type DispatcherOptions = ReturnType<KubeConfig["createDispatcherOptions"]>;
 
 /**
- * Where the API server is and who asks it. The library makes connections of its own for each request, each with a
- * handshake, and lets WebSockets open for ever: here requests share their connections, all of HTTP/1.1, and a handshake
- * has its time.
+ * The address of the API server, and the credentials for it. The library makes connections of its own for each request,
+ * each with a handshake, and lets WebSockets open for ever: here requests share their connections, all of HTTP/1.1, and
+ * a handshake has its time.
  */
 export class ClusterConfig extends KubeConfig implements AsyncDisposable {
   #dispatcher: ReturnType<RequestContext["getDispatcher"]>;

@@ -6,7 +6,7 @@ import { retried } from "./retried.ts";
 /** The supervisor says `ready`, then `started`. */
 const LIMIT_BYTES = 2 * MAX_FRAME_BYTES;
 
-/** Whether a pod's supervisor has begun the script that it was given. @throws {ApiError} if that cannot be known */
+/** Tells whether a pod's supervisor has begun its script. @throws {ApiError} if that cannot be known */
 export async function hasStarted(api: PodsApi, name: string, signal: AbortSignal): Promise<boolean> {
   return await retried(signal, async (attempt) => {
     for await (const line of readLines(

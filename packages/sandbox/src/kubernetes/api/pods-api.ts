@@ -100,7 +100,7 @@ export class PodsApi {
     );
   }
 
-  /** Ends a pod at once. That it is gone, or another of its name is there, is as good. */
+  /** Ends a pod at once. If it is gone already, or another pod has its name, that is as good. */
   async delete({ name, uid }: { readonly name: string; readonly uid: string }, signal: AbortSignal): Promise<void> {
     const body = { preconditions: { uid }, gracePeriodSeconds: 0 };
     try {

@@ -55,7 +55,7 @@ export function lateFault(pod: PodView | undefined, scheduleMs: number): ToolErr
   );
 }
 
-/** The end of a pod's sandbox, as it is told where its script had not begun. */
+/** The end of a pod's sandbox, and the error to give if its script had not begun. */
 export interface PodEnd extends SandboxEnd {
   readonly unbegun: ToolError;
 }

@@ -15,9 +15,7 @@ export const PodLabel = {
 export const PodAnnotation = {
   /** When anybody may delete the pod, as an ISO date; its owner moves it on as the pod gets further. */
   Deadline: "rockbot.dev/deadline",
-  /**
-   * Of the one attempt to make the pod: tells that what is there already was made by an attempt whose answer was lost.
-   */
+  /** The one attempt to make the pod: tells that an existing pod was made by an attempt whose answer was lost. */
   Attempt: "rockbot.dev/attempt",
 } as const;
 

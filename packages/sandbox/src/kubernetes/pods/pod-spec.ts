@@ -10,7 +10,7 @@ export interface PodTemplate {
   /** Its first process: with the end of its stdin it ends, unless it has a script to run. */
   readonly command: readonly string[];
   readonly limits: SandboxLimits;
-  /** Of a folder for packages, on the node's disk. @default there is none */
+  /** The bound of a folder for packages, on the node's disk. @default there is none */
   readonly packagesBytes?: number | undefined;
   /** Such as that of gVisor: it takes the kernel out of scripts' reach. @default the cluster's */
   readonly runtimeClassName?: string | undefined;
@@ -43,9 +43,9 @@ export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">):
 /**
  * A pod that Pod Security admits as restricted, and stricter: it has no network name service, no token, no services in
  * its environment, one folder to write to, of bounded size and in memory, and an end in any case. The number of its
- * processes is bounded by the supervisor, and by the kubelet's `podPidsLimit`: a pod cannot ask for that. Of the node's
- * disk it has what its folder for packages may hold, and for its log, which the kubelet writes of all that it says, as
- * much as that folder in memory: more than a supervisor or an installer says.
+ * processes is bounded by the supervisor, and by the kubelet's `podPidsLimit`: a pod cannot ask for that. On the node's
+ * disk it gets the size of its folder for packages, and as much as its folder in memory for its log: more than a
+ * supervisor or an installer writes.
  */
 // Long because: it is one document, and all rights of a pod are to be seen in one place
 export function podSpec(

@@ -16,7 +16,7 @@ export interface PodView {
   /** Its deletion has begun. */
   readonly isGoing: boolean;
   readonly phase: string;
-  /** Of the pod as a whole, such as Evicted. */
+  /** The reason for the pod as a whole, such as Evicted. */
   readonly reason: string | undefined;
   /** The words beside it. */
   readonly message: string | undefined;

@@ -8,8 +8,8 @@ import { supervisorCommand } from "../../supervisor/supervisor-command.ts";
 const SUPERVISOR_BYTES = 32 * 1024 * 1024;
 
 /**
- * What runs first in a script's pod. The end of stdin ends what waits for a job, and not a script: whoever takes its
- * job up finds how it ended.
+ * What runs first in a script's pod. The end of stdin ends a supervisor that waits for a job, but not a script: a
+ * process that takes its job up finds how it ended.
  */
 export function scriptCommand(limits: SandboxLimits, packagesBytes: number | undefined): string[] {
   const memoryBytes = limits.memoryBytes - Math.min(SUPERVISOR_BYTES, Math.floor(limits.memoryBytes / 4));

@@ -41,7 +41,7 @@ function mountOf({ name, mountPath, readOnly = false }: VolumeMount, { spec: { v
 
 const UNITS: Readonly<Record<string, number>> = { m: 1e-3, "": 1, Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30 };
 
-/** Of a quantity such as `500m` or `256Mi`; NaN if it is none that pods of scripts have. */
+/** The number that a quantity such as `500m` or `256Mi` stands for; NaN for a form that pods of scripts never have. */
 function amountOf(quantity: string): number {
   const [, digits, unit = ""] = /^(\d+(?:\.\d+)?)(m|Ki|Mi|Gi)?$/.exec(quantity) ?? [];
   return Number(digits) * (UNITS[unit] ?? Number.NaN);

@@ -23,7 +23,7 @@ export interface Mount {
    */
   readonly isOnDisk: boolean;
   readonly isReadOnly: boolean;
-  /** Of a folder in memory. */
+  /** The size of a folder in memory. */
   readonly maxBytes: number;
 }
 

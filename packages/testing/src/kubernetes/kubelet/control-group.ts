@@ -14,9 +14,9 @@ export interface ControlGroupLimits {
 export interface ControlGroup {
   /** A process that writes 0 to them belongs to the group from then on. */
   readonly joinFiles: readonly string[];
-  /** Whether a process of it was killed for want of memory. */
+  /** Tells whether one of its processes was killed for want of memory. */
   isOutOfMemory(): boolean;
-  /** Of use once its processes are gone; until then it does nothing. */
+  /** Removes the group once its processes are gone; until then it does nothing. */
   remove(): void;
 }
 

@@ -5,7 +5,7 @@ import { type PodEnding, PodWorker, type RunningContainer, type StartFault } fro
 
 export interface TestNodeOptions {
   readonly name: string;
-  /** Whether pods may reach what the machine reaches. */
+  /** True if pods may reach the networks of the machine. */
   readonly hasNetwork: boolean;
 }
 

@@ -10,8 +10,8 @@ const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /**
  * Connects a client with the streams of a running container, each message of which begins with the number of its
- * stream. What was written before it came is not sent. When the container ends, the client is told so on the error
- * stream and the connection is closed.
+ * stream. What was written before it came is not sent. When the container ends, the error stream says so and the
+ * connection is closed.
  */
 export function answerAttach(socket: WebSocket, container: RunningContainer | undefined, query: URLSearchParams): void {
   const wants = (name: string): boolean => query.get(name) === "true" || query.get(name) === "1";

@@ -28,7 +28,7 @@ function verbOf(method: string, name: string | undefined, query: URLSearchParams
   return query.get("watch") === "true" ? "watch" : "list";
 }
 
-/** Whether a pod has the label that the query asks for, if it asks for one. */
+/** Makes a test of pods for the label that the query asks for, if it asks for one. */
 export function selectorOf(query: URLSearchParams): (pod: Labelled) => boolean {
   const [key = "", value] = (query.get("labelSelector") ?? "").split("=");
   return ({ metadata: { labels = {} } }) =>

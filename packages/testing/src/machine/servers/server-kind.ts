@@ -4,7 +4,7 @@ import { canInstallDebianPackages, installDebianPackage } from "../install-debia
 
 export type ServerKind = "container" | "local";
 
-/** How a server can be had. */
+/** One way to get a server. */
 export interface ServerSource {
   /** For people. */
   readonly name: string;

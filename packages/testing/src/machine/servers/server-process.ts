@@ -6,7 +6,7 @@ export interface ServerProcessOptions {
   readonly program: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
-  /** Whether it comes before other processes of the machine: see putFirst. @default false */
+  /** True if it gets the processor before other processes of the machine: see putFirst. @default false */
   readonly comesFirst?: boolean | undefined;
   /** Waits until the server is ready. `explain` says what it has written last. */
   readonly untilReady: (explain: () => Promise<string>) => Promise<void>;

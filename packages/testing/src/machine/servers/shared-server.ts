@@ -58,7 +58,7 @@ type Asked = Pick<SharedServer<never>, "name" | "urlVariable" | "askAtVariable">
 /** The address of a server that is given from outside, and is no run's own. */
 export const givenUrl = ({ urlVariable }: Asked): string | undefined => process.env[urlVariable] || undefined;
 
-/** @throws {Error} that says in one line what to do, if there is no server to be had */
+/** @throws {Error} that says in one line what to do, if no server can be found or started */
 export async function sharedServerUrl(server: Asked): Promise<string> {
   return givenUrl(server) ?? ask(server, { method: "GET" });
 }

@@ -8,7 +8,6 @@ export interface Greeting {
   readonly name: string;
   /** What a client says first. */
   readonly hello: string;
-  /** Whether the server's answer shows that it is ready. */
   readonly isReady: (answer: string) => boolean;
   /** Says what is known if the server does not get ready. */
   readonly explain: () => Promise<string>;

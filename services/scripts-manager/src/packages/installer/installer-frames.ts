@@ -20,14 +20,14 @@ export type InstallerFrame =
 
 export interface Resolution {
   readonly packages: readonly PinnedPackage[];
-  /** Of the interpreter and its machine: what is installed here does not work elsewhere. */
+  /** The interpreter and its machine: packages installed here do not work elsewhere. */
   readonly platform: string;
 }
 
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
-  /** Of its wheel; empty if pip does not say. */
+  /** The hash of its wheel; empty if pip does not say. */
   readonly sha256: string;
 }
 
@@ -37,14 +37,14 @@ export interface FilePiece {
   readonly executable: boolean;
   /** Base64. */
   readonly data: string;
-  /** Of this file. */
+  /** True for the last frame of this file. */
   readonly last: boolean;
 }
 
 export interface InstallRequest {
   readonly requirements: readonly string[];
   readonly index: string | null;
-  /** Of a page with links to wheels. */
+  /** The address of a page with links to wheels. */
   readonly wheels: string | null;
   /** Hosts that are reached without TLS. */
   readonly plainHosts: readonly string[];
@@ -57,7 +57,7 @@ const MAX_LINE_BYTES = 256 * 1024;
 
 /**
  * The frames of an installer, one by one.
- * @throws {Error} if what comes is no frame: whoever sends it is not believed any more
+ * @throws {Error} if something that comes is no frame: its sender is not trusted any more
  */
 export async function* readInstallerFrames(output: Readable): AsyncGenerator<InstallerFrame> {
   let begun = "";

@@ -75,7 +75,7 @@ function connection(gate: HostGate, number: number, input: Writable): Duplex {
   return stream;
 }
 
-/** Whoever does not read any more is gone, or is cut off by the gate in time. */
+/** A reader that has stopped is gone, or the gate cuts it off in time. */
 async function pass(stream: Duplex | undefined, data: string, signal: AbortSignal): Promise<void> {
   if (stream !== undefined) await writeTo(stream, Buffer.from(data, "base64"), signal);
 }

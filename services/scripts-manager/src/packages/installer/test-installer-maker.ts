@@ -25,7 +25,7 @@ function withPip(python: string): string | undefined {
   }
 }
 
-/** Runs the installer as a plain process, where no sandbox is to be had. `made` counts. */
+/** Runs the installer as a plain process, where no sandbox can run. `made` counts. */
 export function installerMaker(python: string): SandboxMaker & { readonly made: number } {
   const gone = { isOutOfMemory: false, error: new ToolError("execution_failed", "gone") };
   let made = 0;
