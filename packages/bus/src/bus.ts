@@ -7,10 +7,10 @@ import type { Envelope } from "@rockbot/contracts";
  */
 export interface Bus extends AsyncDisposable {
   readonly traits: BusTraits;
-  /** Whether the bus can carry messages now; false while a lost connection is being restored. */
+  /** True if the bus can carry messages now; false while a lost connection is being restored. */
   readonly isReady: boolean;
   /**
-   * Whether the bus is there and takes no messages, for want of memory or disk: publishing waits until it does again.
+   * True if the bus is there and takes no messages, for want of memory or disk: publishing waits until it does again.
    */
   readonly isBlocked: boolean;
   /**
@@ -65,13 +65,13 @@ export interface BusTraits {
   readonly isDurable: boolean;
   /** `userId` of a received message is the sender as the bus verified it. */
   readonly verifiesSender: boolean;
-  /** As whom this process sends, where senders are verified. */
+  /** The user that this process sends as, where senders are verified. */
   readonly user?: string | undefined;
 }
 
 /** Settings of one publish. */
 export interface PublishOptions {
-  /** Whether it is an error that no subscription matches. @default false */
+  /** True to fail if no subscription matches. @default false */
   readonly mandatory?: boolean | undefined;
   /**
    * How long a mandatory message is offered again while no subscription matches, in milliseconds. At a broker somebody
@@ -89,7 +89,7 @@ export interface PublishOptions {
    */
   readonly isWanted?: (() => boolean) | undefined;
   /**
-   * Whether the message carries the trace that it is published in. A receiver that waits inside that trace has no use
+   * True to put the trace into the message that it is published in. A receiver that waits inside that trace has no use
    * for it.
    * @default true
    */
@@ -130,20 +130,19 @@ export interface SubscribeOptions {
    */
   readonly onDeadLetter?: ((message: Envelope, death: Death) => Promise<void>) | undefined;
   /**
-   * Whether a message that consumers have died over again and again may be to blame for it (kind `service` only). One
-   * that is not to blame, since its work gets on from death to death, is delivered as if for the first time. One that
-   * is, or of which this is not known, is tried alone.
+   * Tells whether a message that crashed its consumers again and again may be to blame for it (kind `service` only).
+   * One that is not to blame, since its work gets on from death to death, is delivered as if for the first time. One
+   * that is, or of which this is not known, is tried alone.
    * @default all are to blame
    */
   readonly isToBlame?: ((message: Envelope) => Promise<boolean>) | undefined;
   /**
-   * Whether messages go to the consumer of the name that has been there longest, as long as it has room (kind `service`
-   * only). Then one process sees them in the order in which they were sent. @default false: consumers get messages in
-   * turn
+   * True to send messages to the oldest consumer of the name, as long as it has room (kind `service` only). Then one
+   * process sees them in the order in which they were sent. @default false: consumers get messages in turn
    */
   readonly prefersOldest?: boolean | undefined;
   /**
-   * Whether this process has a subscription of the name already, and wants more of its messages at once (kind `service`
+   * True if this process has a subscription of the name already, and wants more of its messages at once (kind `service`
    * only). It takes them sooner, as nothing has to be declared; what has died is for the first. @default false
    */
   readonly isFurther?: boolean | undefined;
@@ -154,7 +153,7 @@ export interface SubscribeOptions {
   readonly onBusClosed?: (() => void) | undefined;
   /** How long disposal waits for running handlers. @default 20_000 */
   readonly drainMs?: number | undefined;
-  /** Whether the handler runs in the trace that the message carries. @default true */
+  /** True to run the handler in the trace that the message carries. @default true */
   readonly isTraced?: boolean | undefined;
 }
 
@@ -173,7 +172,7 @@ export interface Delivery {
    * counts from here.
    */
   readonly receivedAt: number;
-  /** Whether the message was handed out before. */
+  /** True if the message was delivered before. */
   readonly isRedelivered: boolean;
   /**
    * Set if the message, or a copy of it, may have been handed out before. It is the earliest possible moment of that,

@@ -53,7 +53,7 @@ class MemoryBus implements Bus {
   readonly #maxQueueLength: number;
   readonly #maxQueueBytes: number;
   readonly #queues = new Map<string, MemoryQueue>();
-  /** Those that no other subscription shares. */
+  /** The queues that no other subscription shares. */
   readonly #copies = new Set<MemoryQueue>();
   /** By the name of a subscription of kind `result` that has an owner: makes its successor the owner. */
   readonly #successors = new Map<string, () => void>();

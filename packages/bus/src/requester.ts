@@ -24,7 +24,7 @@ export interface RequestOptions {
   /** How long to wait for the answer, in milliseconds; also the time to live of the request. */
   readonly timeoutMs: number;
   readonly signal?: AbortSource | undefined;
-  /** Whether a reply with the right key is the answer. @default any is */
+  /** Tells whether a reply with the right key is the answer. @default any is */
   readonly accept?: ((reply: Envelope) => boolean) | undefined;
   /** How long the request is offered again while nobody's queue takes it; see PublishOptions. */
   readonly offerAgainMs?: number | undefined;

@@ -141,7 +141,7 @@ export function messagingSpan({ traits }: Pick<Bus, "traits">, type: "send" | "p
 interface Destination {
   readonly name: string;
   readonly succeeded: Attributes;
-  /** Whether messages can be published there. */
+  /** True if messages can be published there. */
   readonly isTopic: boolean;
 }
 

@@ -41,7 +41,7 @@ export interface RunningA2a extends AsyncDisposable {
   readonly approvals: ToolApprovals;
 }
 
-/** Of a card, headers and body. */
+/** The timeout of a card, headers and body. */
 const CARD_TIMEOUT_MS = 20_000;
 /** No call takes longer. */
 const CALL_TIMEOUT_MS = 20 * 60_000;

@@ -16,12 +16,12 @@ export interface TestA2aOptions {
   readonly config?: Partial<A2AConfig>;
   readonly trustStore?: TrustStore;
   readonly taskOwners?: WorkingMemory;
-  /** Those that another instance shares, like the bus. */
+  /** The claims that another instance shares, like the bus. */
   readonly claims?: ClaimStore;
   readonly bus?: Bus;
   readonly settleMs?: number;
   readonly agent?: string;
-  /** Of local servers that may be reached. */
+  /** The ports of local servers that may be reached. */
   readonly ports?: readonly number[];
 }
 

@@ -33,7 +33,7 @@ export interface BridgedServerOptions extends McpServerOptions {
   readonly queueName?: string | undefined;
   /** Results of more characters are kept in chunks by an agent. @default as the agent has it */
   readonly maxResultChars?: number | undefined;
-  /** Whether each frame goes to the log. A change of that leaves the server connected. @default false */
+  /** True to write each frame to the log. A change of that leaves the server connected. @default false */
   readonly isTraced?: boolean | undefined;
   /** Which of its definitions are pinned without an operator. @default as the bridge is configured */
   readonly pin?: PinMode | "off" | undefined;

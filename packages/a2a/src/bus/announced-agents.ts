@@ -14,7 +14,7 @@ export interface AnnouncedAgentsOptions {
   readonly pin: PinMode;
   /** NAME=SENDER: who alone may announce that name. Case does not tell names apart. @default [] */
   readonly senders?: readonly string[] | undefined;
-  /** Whether names that have no sender there are not heard. @default false */
+  /** True to ignore names that have no sender there. @default false */
   readonly isNamedOnly?: boolean | undefined;
   readonly onChange: () => void;
   readonly log: Logger;
@@ -22,9 +22,9 @@ export interface AnnouncedAgentsOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/** Of agents that are known at once. */
+/** The most agents that are known at once. */
 const MAX_AGENTS = 100;
-/** Of names since the start: each has pins in the store. */
+/** The most names since the start: each has pins in the store. */
 const MAX_NAMES = 500;
 const MAX_CARD_BYTES = 256 * 1024;
 /** Agents announce themselves every two minutes. One of which so many are missing is gone. */

@@ -22,7 +22,7 @@ import { hearAnswers } from "./hear-answers.ts";
 import { messageText, resultText } from "./task-text.ts";
 
 export interface BusTasksOptions {
-  /** As whom tasks are given on a bus that verifies nobody. */
+  /** The sender of tasks on a bus that verifies no senders. */
   readonly service: string;
   readonly identity: Pick<Identity, "senderOf">;
   /** The most that is read of one answer. */
@@ -35,7 +35,7 @@ type Ended = Pick<TaskEnd, "state" | "text" | "contextId">;
 interface Pending {
   readonly agent: AnnouncedAgent;
   readonly onProgress: (message: string) => void;
-  /** Whether the agent has told of the task: it has taken it. */
+  /** True once the agent has sent anything about the task: it has taken it. */
   isAtWork: boolean;
   readonly end: (end: Ended | ToolError) => void;
 }
@@ -71,10 +71,7 @@ export class BusTasks implements TaskGiver {
     this.#replyTo = `${taskTopics.response}.${this.#source}`;
   }
 
-  /**
-   * Hears answers. One that comes while the connection is lost is heard after it. What is told on the way comes by
-   * `take`.
-   */
+  /** Hears answers. One that comes while the connection is lost is heard after it. News on the way comes by `take`. */
   async hear(): Promise<AsyncDisposable> {
     const answers = await hearAnswers(
       this.#bus,
@@ -235,7 +232,7 @@ const unreadable = (agent: AnnouncedAgent): ToolError =>
     true,
   );
 
-/** Of the original's codes: the request is wrong, not the agent. */
+/** Codes of the original that blame the request, not the agent. */
 const REFUSALS: ReadonlySet<string> = new Set(["invalid_request", "skill_not_supported", "task_not_found"]);
 
 function errorOf(agent: AnnouncedAgent, { code, message, isRetryable }: AgentTaskError, isAtWork: boolean): ToolError {

@@ -26,9 +26,9 @@ export function a2aPaths(agent: string | undefined): A2aPaths {
 export interface A2aCardOptions {
   /** Where clients reach the gateway. */
   readonly url: string;
-  /** Whether requests show a token. */
+  /** True if requests need a token. */
   readonly needsToken: boolean;
-  /** Whether news of tasks is sent to addresses that clients name. */
+  /** True if news of tasks goes to addresses that clients name. */
   readonly pushes: boolean;
   /** As `a2aPaths` has it. */
   readonly agent: string | undefined;

@@ -60,7 +60,7 @@ const MAX_PAGE = 100;
 const DEFAULT_PAGE = 50;
 /** A page ends behind the task whose texts exceed it, so that no answer is larger than a client reads in time. */
 const MAX_PAGE_CHARACTERS = 2 * 1024 * 1024;
-/** Of the bus: a message with its session fits into a request. */
+/** The bus's bound: a message with its session fits into a request. */
 const MAX_ASKED = 262_144;
 
 /**
@@ -395,8 +395,8 @@ const idOf = (...parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("hex").slice(0, 32);
 
 /**
- * @throws {A2AError} if the message that has come under the id of an earlier one is another. Of an earlier turn the
- * text may be forgotten.
+ * @throws {A2AError} if the message that has come under the id of an earlier one is another. The text of an earlier
+ * turn may be forgotten.
  */
 function checkSame(before: Pick<TaskTurn, "asked">, asked: string): void {
   if (before.asked !== "" && before.asked !== asked)

@@ -30,7 +30,7 @@ export interface McpServerOptions extends ToolFilterOptions {
   readonly requestTimeoutMs?: number | undefined;
   /** Calls that run at once, and that wait. @default as many as come */
   readonly queue?: CallLimitOptions | undefined;
-  /** Whether to believe it which of its tools change nothing and which may be repeated. @default false */
+  /** True to believe its annotations: which tools change nothing, and which may be repeated. @default false */
   readonly trustsAnnotations?: boolean | undefined;
 }
 
@@ -46,7 +46,7 @@ export interface McpServerParts {
    * @default all
    */
   readonly screen?: ToolScreen | undefined;
-  /** Whether each message goes to the log, asked for each. @default none does */
+  /** Asked for each message: true to write it to the log. @default none does */
   readonly isTraced?: (() => boolean) | undefined;
   /** Says why a tool that does not pass the screen is not called. @default in words that fit any */
   readonly refusal?: ((toolName: string) => ToolError | undefined) | undefined;
@@ -70,7 +70,7 @@ export interface McpServerHealth {
   readonly name: string;
   readonly state: McpServerState;
   readonly transport: string;
-  /** Of the connection there is, or was last. */
+  /** The version of the connection there is, or was last. */
   readonly protocolVersion: string | undefined;
   readonly tools: number;
   /**
@@ -101,7 +101,7 @@ const LIST_AGAIN_MS = 5 * 60_000;
 const STABLE_MS = 60_000;
 /** Callers that ask to look again could else keep a server from ever being left alone. */
 const REFRESH_INTERVAL_MS = 5_000;
-/** Of tools that are left out, in a line of the log. */
+/** The most left-out tools that a line of the log names. */
 const MAX_LOGGED = 20;
 const MAX_FAILURE_TEXT = 2_000;
 
@@ -176,7 +176,7 @@ export class McpServer implements AsyncDisposable {
     return this.#offered.tools;
   }
 
-  /** Whether it is known what it offers, be it nothing; of a server that is away it stays so. */
+  /** True if its offer is known, even an empty one; for a server that is away it stays true. */
   get isHeard(): boolean {
     return this.#offered.areKnown;
   }
@@ -320,8 +320,8 @@ export class McpServer implements AsyncDisposable {
   }
 
   /**
-   * Whether the server answers a question that changes nothing as one that knows the session; one that says nothing in
-   * time is looked at elsewhere.
+   * Tells whether the server still knows the session, by a request that changes nothing; a server that is silent counts
+   * as knowing it.
    */
   async #knowsUs(connection: McpConnection, deadline: number, signal: AbortSignal): Promise<boolean> {
     const timeoutMs = Math.ceil(Math.min(PING_MS, deadline - performance.now()));
@@ -332,7 +332,7 @@ export class McpServer implements AsyncDisposable {
     );
   }
 
-  /** Whether there is another session in time: then it was not our credentials that the server refused. */
+  /** Tells whether another session comes up in time: then the server had not refused our credentials. */
   async #isBack(deadline: number, signal: AbortSignal): Promise<boolean> {
     return await this.#ready(deadline, signal).then(
       () => true,

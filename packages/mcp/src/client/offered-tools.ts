@@ -12,7 +12,7 @@ export const INSTRUCTIONS = "(instructions)";
 export type Instructions = Pick<McpTool, "description" | "isApproved">;
 
 export interface OfferedToolsOptions {
-  /** Whether a tool of the name is allowed here. */
+  /** True if a tool of the name is allowed here. */
   readonly isAllowed: (toolName: string) => boolean;
   /** Decides which of the allowed tools are offered, each time they are listed and by `screenAgain`. @default all */
   readonly screen?: ToolScreen | undefined;
@@ -47,7 +47,7 @@ export class OfferedTools {
     return this.#passed?.find(({ name }) => name === INSTRUCTIONS);
   }
 
-  /** Whether it is known what is offered, be it nothing: not before the first list, nor while the screen cannot say. */
+  /** True if the offer is known, even an empty one: not before the first list, nor while the screen cannot say. */
   get areKnown(): boolean {
     return this.#passed !== undefined;
   }

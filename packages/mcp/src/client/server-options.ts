@@ -64,7 +64,7 @@ export interface McpTool {
   readonly inputSchema: object;
   /** Describes `structuredContent` of its results. */
   readonly outputSchema?: object | undefined;
-  /** The server's annotations: hints, never rights. Those that it does not give have the protocol's defaults. */
+  /** The server's annotations: hints, never rights. Missing ones have the protocol's defaults. */
   readonly annotations: {
     readonly readOnly: boolean;
     readonly idempotent: boolean;

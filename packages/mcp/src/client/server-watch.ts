@@ -23,7 +23,7 @@ export const WATCH_TIMES: WatchTimes = {
   answerMs: 5_000,
   busyMs: 5 * 60_000,
 };
-/** Of a processor: who uses less does nothing. */
+/** A program that uses a smaller share of a processor does nothing. */
 const BUSY_SHARE = 0.05;
 
 /** `busy`: it says nothing, and there is a reason to believe that it works. */
@@ -71,7 +71,7 @@ export class ServerWatch {
     return true;
   }
 
-  /** Whether the server has been silent for so long that it is to be asked whether it lives. */
+  /** True if the server has been silent for so long that it needs a ping. */
   get isDue(): boolean {
     const { heardAt } = this.#connection;
     const now = performance.now();
@@ -130,6 +130,6 @@ class SilentError extends Error {
   override readonly name = "SilentError";
 }
 
-/** Whether nothing came in time, of which the SDK tells in several ways. */
+/** True if nothing came in time, for which the SDK has several errors. */
 const isSilence = (error: unknown): boolean =>
   error instanceof SilentError || isTimeOut(error) || (error as Error | undefined)?.name === "TimeoutError";

@@ -25,7 +25,7 @@ interface AskOptions {
   readonly onBehalfOf: string;
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
-  /** Whether untrusted content led to the request. @default false */
+  /** True if untrusted content led to the request. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
 }
 

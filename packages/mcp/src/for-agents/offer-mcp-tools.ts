@@ -24,7 +24,7 @@ export interface OfferMcpToolsOptions {
    */
   readonly policy?: PolicyHolder | undefined;
   /**
-   * Whether its callers are known, so that each may have servers registered, where the policy names the tools in full.
+   * True if its callers are known, so that each may have servers registered, where the policy names the tools in full.
    * Asked again when the policy changes.
    * @default they are
    */

@@ -8,7 +8,7 @@ import { ServerIndex } from "./server-index.ts";
 
 /** Which agent asks for the index of MCP servers, and for how long. */
 export interface ReadIndexOptions {
-  /** As whom it is asked. */
+  /** The agent that asks. */
   readonly agent: string;
   /** Says as whom the bridge speaks, where the bus verifies senders. @default as mcp-bridge */
   readonly policy?: PolicyHolder | undefined;

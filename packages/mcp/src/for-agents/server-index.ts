@@ -7,14 +7,14 @@ const MAX_SERVERS = 1_000;
 export class ServerIndex {
   #servers = new Map<string, McpServerSummary>();
   #canRegister = false;
-  /** Of the newest whole index. */
+  /** The numbers of the newest whole index. */
   #newest = { epoch: -1, sequence: -1 };
 
   get servers(): readonly McpServerSummary[] {
     return [...this.#servers.values()].sort((a, b) => (a.serverName < b.serverName ? -1 : 1));
   }
 
-  /** Whether the bridge takes requests for further servers, as its newest whole index says. */
+  /** True if the bridge's newest whole index says that it takes requests for further servers. */
   get canRegister(): boolean {
     return this.#canRegister;
   }

@@ -9,12 +9,9 @@ export interface VisibleIndex {
   /** Case does not matter. */
   find(serverName: string): McpServerSummary | undefined;
   mayUse(serverName: string, toolName: string): boolean;
-  /** Whether the policy lets the caller use anything of a server of the name, if there were one. */
+  /** Tells whether the policy would let the caller use anything of a server of the name. */
   mayUseSome(serverName: string): boolean;
-  /**
-   * Whether there is a server of the name that has not said yet what it offers, and of which the caller may use
-   * something.
-   */
+  /** Tells whether a server of the name has not listed its tools yet, and the caller may use some of them. */
   isAwaited(serverName: string): boolean;
 }
 
@@ -23,7 +20,7 @@ export interface VisibleIndexOptions {
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
   /** Know which tools are dangerous. */
   readonly tools: Pick<ToolRegistry, "get">;
-  /** Whether tools whose names begin so may come. */
+  /** Tells whether tools whose names begin so may come. */
   readonly awaits: (toolName: string) => boolean;
 }
 

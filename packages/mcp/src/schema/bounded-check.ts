@@ -5,7 +5,7 @@ import { type LoosenedSchema, loosenSchema } from "./loosen-schema.ts";
 /** The faults of a value; none if it fits, or if that cannot be said. */
 export type ValueCheck = (value: unknown) => readonly SchemaError[];
 
-/** Of one check: schemas times values. */
+/** The bound of the work of one check: schemas times values. */
 const MAX_WORK = 2_000_000;
 /** Faults are noted, which takes memory: in a check with more work only the first one is reported. */
 const MAX_NOTED_WORK = 100_000;

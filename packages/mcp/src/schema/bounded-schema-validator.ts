@@ -31,7 +31,7 @@ export function validatorOf<T>(schema: object): Validator<T> {
   return validate;
 }
 
-/** Whether a value is one of the schema but for numbers that are carried as text. */
+/** Tells whether a value fits the schema except for numbers that are carried as text. */
 function hasNumbersAsText(input: unknown, validate: Validator<unknown>): boolean {
   let found = false;
   const numbered: unknown = JSON.parse(JSON.stringify(input), (_, value: unknown) => {

@@ -8,7 +8,7 @@ export interface LoosenedSchema {
   readonly schema: Schema | boolean;
   /** Schemas in it, one below the other and side by side. */
   readonly nodes: number;
-  /** Those that count characters. */
+  /** The number of keywords that count characters. */
   readonly lengths: number;
 }
 
@@ -179,7 +179,7 @@ class Parts {
     this.isExact &&= loosened.every(([, { isExact }]) => isExact);
   }
 
-  /** Of alternatives that are not exact more than one may fit. */
+  /** Alternatives that are not exact may fit several at once. */
   addList(keyword: string, schemas: unknown, below: (value: unknown) => Loosened): void {
     const loosened = Array.isArray(schemas) ? schemas.map(below) : [];
     const areExact = loosened.length > 0 && loosened.every(({ isExact }) => isExact);

@@ -10,7 +10,7 @@ export interface CallMeta {
   readonly firstSentMsAgo: number | undefined;
   readonly timeoutMs: number | undefined;
   readonly sessionId: string | undefined;
-  /** Whether the call goes on when its client goes away. */
+  /** True if the call goes on when its client goes away. */
   readonly goesOn: boolean;
   readonly hasReadUntrusted: boolean;
 }

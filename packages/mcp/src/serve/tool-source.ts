@@ -19,12 +19,12 @@ export interface OfferedTool {
 /** One call of a tool by an MCP client. */
 export interface OfferedCall {
   readonly toolCallId: string;
-  /** Whether the client chose the id, by its idempotency key: then the answer is kept for a while. */
+  /** True if the client chose the id, by its idempotency key: then the answer is kept for a while. */
   readonly isKeyed: boolean;
   /** @default the source's own */
   readonly timeoutMs: number | undefined;
   readonly sessionId: string | undefined;
-  /** Whether untrusted content led to the call, as the client says. */
+  /** True if the client says that untrusted content led to the call. */
   readonly hasReadUntrusted: boolean;
   /** How long ago the client sent the call first, if it repeats one that it has no answer to. */
   readonly firstSentMsAgo: number | undefined;

@@ -122,7 +122,7 @@ function validationFaults<T>(
 
 const unknownName = (message: string): string | undefined => /^unknown property "([^"]*)"/.exec(message)?.[1];
 
-/** Whether the value at the path, or one around or inside it, is marked as secret. */
+/** Tells whether the value at the path, or one around or inside it, is marked as secret. */
 function concernsSecret(schema: object, segments: readonly string[]): boolean {
   let at: PropertySchema | undefined = schema as PropertySchema;
   for (const segment of segments) {
@@ -140,7 +140,7 @@ function holdsSecret(schema: PropertySchema | undefined): boolean {
   return isUnquoted(schema) || holdsSecret(schema.items) || Object.values(schema.properties ?? {}).some(holdsSecret);
 }
 
-/** Of a secret that is a URL with a password, only the password is secret: the host may be shown. */
+/** In a secret URL only the password is secret: the host may be shown. */
 function registerSecrets(
   value: unknown,
   schema: PropertySchema | undefined,

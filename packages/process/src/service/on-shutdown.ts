@@ -19,7 +19,7 @@ export interface OnShutdownOptions {
 export interface Shutdown extends Disposable {
   /** Resolves with the first signal. */
   readonly requested: Promise<NodeJS.Signals>;
-  /** Whether the first signal has come. A service that drains is not ready for more. */
+  /** True once the first signal has come. A service that drains is not ready for more. */
   readonly isRequested: boolean;
   /** Aborts when the grace is over: what still runs must end now. */
   readonly signal: AbortSignal;

@@ -9,7 +9,7 @@ export interface ServeHealthOptions {
   readonly port: number | undefined;
   /** @default "127.0.0.1" */
   readonly host?: string | undefined;
-  /** Whether the service can take work now, or the reasons why not, in words for an operator. */
+  /** Tells whether the service can take work now, or the reasons why not, in words for an operator. */
   readonly ready: () => Readiness;
   /** The metrics as Prometheus text. */
   readonly metrics: () => Promise<string>;

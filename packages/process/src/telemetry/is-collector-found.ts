@@ -5,9 +5,9 @@ import { within } from "@rockbot/base";
 const LOOKUP_MS = 2_000;
 
 /**
- * Whether to export to the endpoint of `OTEL_EXPORTER_OTLP_ENDPOINT`. With `OTLP_IF_FOUND=true` that is so only if the
- * name of its host has an address when the process starts: docker compose has the collector in a profile, and cannot
- * tell the services whether the profile is chosen.
+ * Tells whether to export to the endpoint of `OTEL_EXPORTER_OTLP_ENDPOINT`. With `OTLP_IF_FOUND=true` that is so only
+ * if the name of its host has an address when the process starts: docker compose has the collector in a profile, and
+ * cannot tell the services whether the profile is chosen.
  */
 export async function isCollectorFound(): Promise<boolean> {
   const endpoint = getStringFromEnv("OTEL_EXPORTER_OTLP_ENDPOINT");

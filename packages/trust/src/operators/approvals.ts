@@ -63,8 +63,8 @@ export interface RejectedTool extends WaitingTool {
 export interface Approval {
   readonly tools: readonly ShownTool[];
   /**
-   * Of one that was shown as rejected also by whom: what is shown as waiting, and rejected by somebody meanwhile, stays
-   * so.
+   * Named for a request that was shown as rejected: one that was shown as waiting, and rejected by somebody meanwhile,
+   * stays rejected.
    */
   readonly servers: readonly {
     readonly server: string;

@@ -23,7 +23,7 @@ export interface ToolApprovals {
 
 export interface ToolApprovalsOptions {
   readonly log: Logger;
-  /** Whether a name is one of this service's: others may use the same store. */
+  /** True for a name of this service: others may use the same store. */
   readonly owns: (server: string) => boolean;
   /** Has the service go by what was decided. @default it looks by itself */
   readonly takeIn?: (() => Promise<void>) | undefined;

@@ -12,7 +12,7 @@ export interface Screened<Tool> {
   /** The names of those of them that an operator or a lock file has approved. */
   readonly approved: ReadonlySet<string>;
   readonly held: readonly HeldTool[];
-  /** Those of them that were not held before, for code that raises alerts. */
+  /** The held tools that were not held before, for code that raises alerts. */
   readonly newlyHeld: readonly HeldTool[];
 }
 
@@ -77,7 +77,7 @@ export class PinBook {
     return this.#known.get(pinRecordName(server))?.held ?? [];
   }
 
-  /** Of a server that is not there any more nothing is kept in mind; what is stored stays. */
+  /** Forgets a server that is gone; its stored record stays. */
   forget(server: string): void {
     this.#known.delete(pinRecordName(server));
   }

@@ -17,7 +17,7 @@ export interface SeenTool {
 /** A definition that is approved. */
 export interface Pin {
   readonly name: string;
-  /** Of all that the server says of the tool: see `definitionHash`. */
+  /** The hash of all that the server says of the tool: see `definitionHash`. */
   readonly hash: string;
   /** The same without its name: two tools of one shape differ in their names only. */
   readonly shape: string;

@@ -22,12 +22,12 @@ export interface PinnedSource<From, Content> {
   readonly content: Content | undefined;
   /** The parts that may be used, by the names under which they are pinned. */
   readonly offered: ReadonlySet<string>;
-  /** Those of them that an operator or a lock file has approved. */
+  /** The parts that an operator or a lock file has approved. */
   readonly approved: ReadonlySet<string>;
   readonly held: readonly HeldTool[];
   /** Why it could not be read the last time. */
   readonly fault: string | undefined;
-  /** Whether only the store has kept its parts from being offered. */
+  /** True if only the store has kept its parts from being offered. */
   readonly isBlind: boolean;
   /** When it was read last, as `Date.now()`. */
   readonly readAt: number | undefined;
@@ -122,7 +122,7 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
   }
 
   /**
-   * Those that could not be read the last time, or not yet, and why.
+   * The sources whose last reading failed, or has not come yet, with the reason.
    * @param blind what to say where only the store keeps them back
    */
   faults(blind: string): readonly { readonly name: string; readonly why: string }[] {

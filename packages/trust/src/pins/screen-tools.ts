@@ -28,8 +28,8 @@ const MAX_KEPT_DEFINITION = 32 * 1024;
 
 /**
  * Decides which of the tools that a server lists now may be used: those that are as they were pinned. The tools of a
- * server without a record are pinned at first sight. Those that look as if they were written to mislead a model are
- * not. A tool that has changed, is new, or has another name is held. A pin of a tool that is gone stays: it may come
+ * server without a record are pinned at first sight. Tools that look as if they were written to mislead a model are not
+ * pinned. A tool that has changed, is new, or has another name is held. A pin of a tool that is gone stays: it may come
  * back, and only as it was. A tool that was pinned without a title is offered without one, whatever title it has now.
  */
 export function screenTools<Tool extends SeenTool>(

@@ -77,7 +77,7 @@ const PROHIBITION = new RegExp(
   "gi",
 );
 
-/** Of a definition's texts together. */
+/** The most characters of a definition's texts together. */
 const MAX_READ = 200_000;
 const MAX_DEPTH = 64;
 
@@ -99,15 +99,15 @@ export function suspicionsOf({ name, title, description, inputSchema, outputSche
 /** Runs of characters that may be base64, of either alphabet, or hexadecimal. */
 const RUNS = /[A-Za-z0-9+/_-]{120,}/g;
 const MAX_RUNS = 100;
-/** Of one run, in bytes. */
+/** The longest decoded run, in bytes. */
 const MAX_DECODED = 1_024;
 const MIN_DECODED = 20;
-/** Of the characters of what was decoded: so many can be read. */
+/** The share of decoded characters that have to be readable. */
 const READABLE_SHARE = 0.9;
 
 /**
- * Whether a long run of characters is text to one who decodes it. A run that only looks so, as a long name does, gives
- * bytes that are no text.
+ * Tells whether a long run of characters decodes to text. A run that only looks so, as a long name does, gives bytes
+ * that are no text.
  */
 function hidesText(text: string): boolean {
   for (const [run] of [...text.matchAll(RUNS)].slice(0, MAX_RUNS)) {

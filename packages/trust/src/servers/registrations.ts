@@ -104,7 +104,7 @@ export class Registrations {
     return asked.find((one) => one.digest === digest && one.agent === agent)?.approvedBy;
   }
 
-  /** Whether an operator has refused this agent this very server, or has taken it away. */
+  /** Tells whether an operator has refused this agent this very server, or has taken it away. */
   async isRejected(request: RequestedServer, agent: string): Promise<boolean> {
     const digest = digestOf(request);
     const { asked } = await this.read();

@@ -7,7 +7,7 @@ const LOOK_EVERY_MS = 1_000;
 export interface FollowStoreOptions {
   /** Takes in what has changed. */
   readonly onChange: () => Promise<void>;
-  /** Whether to do so although nothing has changed, as it could not be read before. */
+  /** True to do so without a change, as it could not be read before. */
   readonly isBehind: () => boolean;
 }
 

@@ -13,7 +13,10 @@ export function textOf(name: string, value: unknown): string {
   return text;
 }
 
-/** Of a record's text: SHA-1, as Redis's scripts have it at hand. It tells versions apart, it proves nothing. */
+/**
+ * The version of a record's text, by SHA-1, which Redis's scripts have at hand. It tells versions apart, it proves
+ * nothing.
+ */
 export const versionOf = (text: string): string => createHash("sha1").update(text).digest("hex");
 
 /** @throws {StoreUnavailableError} if the text is no JSON */

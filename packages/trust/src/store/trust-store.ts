@@ -16,7 +16,7 @@ export interface TrustStore extends AsyncDisposable {
    * @returns false if the record is of another version by now: nothing is written then
    */
   write(name: string, value: unknown, version: string | undefined): Promise<boolean>;
-  /** Of all records, sorted. */
+  /** The names of all records, sorted. */
   names(): Promise<readonly string[]>;
   /** How much of this there is. */
   room(): Promise<TrustRoom>;
@@ -38,7 +38,7 @@ export interface TrustRecord {
   readonly version: string | undefined;
 }
 
-/** Of a record as JSON, in characters. */
+/** The longest record as JSON, in characters. */
 export const MAX_RECORD_LENGTH = 4 * 1024 * 1024;
 /** For records that are not in Redis. */
 export const MAX_BYTES_PER_AGENT = 16 * 1024 * 1024;

@@ -21,7 +21,7 @@ import type { ToldTools } from "./told-tools.ts";
 /** An index that could not be delivered by then is asked for again. */
 const TTL_MS = 60_000;
 const PUBLISH_TIMEOUT_MS = 10_000;
-/** Changes within this time are told together. */
+/** Changes within this time go out together. */
 const GATHER_MS = 50;
 const MAX_AGENTS = 1_000;
 /** A name that may stand as a word in a topic. */
@@ -29,20 +29,20 @@ const AGENT = /^[A-Za-z0-9_-]{1,64}$/;
 
 type ListedServer = Pick<BridgedServer, "name" | "tools">;
 
-/** Whether the agent has a topic of its own for the index. */
+/** True if the agent has a topic of its own for the index. */
 const canHear = (agent: string): boolean => AGENT.test(agent) && mcpTopics.index(agent) !== mcpTopics.refresh;
 
 export interface IndexPublisherOptions {
   readonly identity: Pick<Identity, "senderOf">;
-  /** Agents that are told of every change, beside those that have asked. */
+  /** Agents that get every change, beside those that have asked. */
   readonly agents: readonly string[];
-  /** Whether agents may ask for further servers. */
+  /** True if agents may ask for further servers. */
   readonly canRegister: boolean;
   /** The right to tell, of which several replicas have one. @default this process tells */
   readonly lease?: Pick<Lease, "isHeld" | "holder" | "onChange"> | undefined;
   readonly meter: Pick<MessageMeter, "admits">;
   readonly tools: ToldTools;
-  /** Calls `listener` when other tools may be told, until the returned function is called. */
+  /** Calls `listener` when the visible tools may have changed, until the returned function is called. */
   readonly onPolicyChange?: ((listener: () => void) => () => void) | undefined;
   readonly log: Logger;
 }
@@ -50,9 +50,9 @@ export interface IndexPublisherOptions {
 /**
  * Tells agents which servers there are, with the names of those of their tools that each may use: the whole index to
  * one that asks, and to all that are known each change, as the .NET original reads it, followed by the whole index, so
- * that an agent that missed something forgets what is gone. Listens for those who ask before it tells anybody. Of
- * several replicas one tells, and all listen: whoever tells next knows whom, and begins with the whole index, for those
- * who have asked while nobody told.
+ * that an agent that missed something forgets what is gone. Listens for those who ask before it tells anybody. Several
+ * replicas listen, and one of them publishes: a new one knows the askers, and begins with the whole index, for those
+ * who asked in between.
  */
 export async function publishIndex(
   bus: Bus,
@@ -149,7 +149,7 @@ class IndexPublisher {
     if (this.#told.size > 0) this.#tellAll();
   }
 
-  /** What may be told has changed. */
+  /** Publishes the index anew, as the visible tools have changed. */
   tellAgain(): void {
     if (this.#isTelling() && this.#told.size > 0) this.#tellAll();
   }

@@ -8,12 +8,12 @@ export interface Asker {
   readonly caller: string;
 }
 
-/** The tools of a server that somebody is told of. */
+/** The tools of a server that an asker may see. */
 export type ToldTools = (asker: Asker, server: Pick<BridgedServer, "name" | "tools">) => BridgedServer["tools"];
 
 /**
- * What somebody may use is told, and nothing else. Who may call for others, such as a gateway, is told all for them,
- * and tells each what it may use.
+ * An asker sees what it may use, and nothing else. A gateway, which may call for others, sees everything that they may
+ * use, and shows each its own.
  */
 export function toldTools(policy: Pick<PolicyHolder, "current"> | undefined): ToldTools {
   return ({ name, caller }, server) => {

@@ -1,6 +1,6 @@
 /**
- * Whether one of the entries allows the address: a host, or `*.` and a domain for all hosts below it, each with a port
- * if it is not 443.
+ * Tells whether an entry allows the address: a host, or `*.` and a domain for all hosts below it, each with a port if
+ * it is not 443.
  */
 export function isHostAllowed(url: string, hosts: readonly string[]): boolean {
   const { hostname, port } = new URL(url);

@@ -1,4 +1,4 @@
-/** What differs for a computer and not for whoever reads it quickly. */
+/** Differences that a computer sees and a hasty reader does not. */
 const ALIKE: readonly (readonly [RegExp, string])[] = [
   [/[^a-z0-9]/g, ""],
   [/0/g, "o"],

@@ -15,15 +15,15 @@ const MAX_ARGS = 64;
 const MAX_VARIABLES = 20;
 const MAX_TEXT = 1_024;
 
-/** Programs that run whatever else they are told, so that to approve one would be to approve anything. */
+/** Programs that run any command in their arguments, so that to approve one would be to approve anything. */
 const RUNS_ANYTHING =
   /^(?:ba|da|z|k|c|tc|a|fi|pw)?sh$|^(?:busybox|env|xargs|sudo|su|doas|nohup|setsid|timeout|nice|chroot|unshare|nsenter|ssh|script|expect|watch|find|awk|gawk|sed|vim?|ed|make|npx|uvx|bunx|pnpx|npm|pnpm|yarn|pip\d*|uv|docker|podman|kubectl|powershell|osascript|at|crontab)(?:\.exe)?$/i;
 const INTERPRETER =
   /^(?:node|nodejs|deno|bun|python[\d.]*|perl[\d.]*|ruby[\d.]*|php[\d.]*|lua[\d.]*|java|rscript|tclsh)$/i;
 
 /**
- * What an agent asks for, if it is something that may be had at all. Texts are taken as they are: nothing in them
- * stands for a variable.
+ * Reads an agent's request, if a server of its kind may be registered at all. Texts are taken as they are: nothing in
+ * them stands for a variable.
  * @param hosts those that the operator has listed, which may have any name
  * @throws {ToolError} that says what is wrong, and what would be right
  */

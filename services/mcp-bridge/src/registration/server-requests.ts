@@ -24,7 +24,7 @@ export interface ServerRequestsParts {
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
   /** What callers have used up. */
   readonly rates: RateStore;
-  /** Those of the bridge's tools: a bound of the policy holds for both. */
+  /** The turns of the bridge's own tools: a bound of the policy holds for both. */
   readonly turns: PolicyTurns;
   /** Gets a line for each decision. */
   readonly audit: AuditLog | undefined;

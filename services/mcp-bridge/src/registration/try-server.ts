@@ -28,7 +28,9 @@ export async function tryServer(options: BridgedServerOptions, log: Logger): Pro
   if (server.health.state !== "ready") throw unavailable(options.name, "it does not start, or is no MCP server");
 }
 
-/** What refuses an address refuses each connection to it; here it is told apart from a server that is away. */
+/**
+ * A guard refuses each connection to a forbidden address; here the error differs from that of a server that is away.
+ */
 async function lookAtAddress({ name, address }: BridgedServerOptions): Promise<void> {
   if (address.type === "stdio" || address.guard === undefined) return;
   try {

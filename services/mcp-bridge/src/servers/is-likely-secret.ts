@@ -4,9 +4,9 @@ const PLAIN_NAME = /^(?:accept(?:-[a-z]+)?|content-type|user-agent|mcp-protocol-
 const PLAIN_VALUE = /^(?:[a-z]+|[\d.,]+|[~.]{0,2}\/.*|[a-z]:[\\/].*|[\w.-]+:\d{1,5}|[a-z][a-z\d+.-]*:\/\/[^@?]*)$/is;
 
 /**
- * Whether a value that is configured for a server must stay out of all output of this process, results of tools
- * included. Its name says so, or nothing says that it is no secret. A folder or a mode that were taken for secrets
- * would be missing in results.
+ * Tells whether a server's configured value must stay out of all output of this process, results of tools included. Its
+ * name says so, or nothing says that it is no secret. A folder or a mode that were taken for secrets would be missing
+ * in results.
  */
 export function isLikelySecret(name: string, value: string): boolean {
   if (PLAIN_NAME.test(name)) return false;

@@ -21,7 +21,7 @@ const { properties } = serversSchema.schema as {
 const KNOWN = Object.keys(properties.mcpServers.additionalProperties.properties);
 const KNOWN_TOP = Object.keys(properties);
 const KNOWN_DEFAULTS = [...Object.keys(properties.defaults.properties), "mcpInitConcurrency"];
-/** Of other programs, and like one of ours by chance. */
+/** Names of other programs that look like one of ours by chance. */
 const FOREIGN = /^(?:oauth2?|commands)$/;
 
 /**
@@ -238,7 +238,7 @@ class EntryReader {
     };
   }
 
-  /** Of several names for the same, none is dropped silently. */
+  /** Reports several names of one setting with different values, and drops none silently. */
   #lookAtNames(): void {
     for (const names of [["url", "serverUrl", "httpUrl"] as const, ["type", "transport"] as const]) {
       const given = names.filter((name) => this.#entry[name] !== undefined);
@@ -391,7 +391,7 @@ class EntryReader {
     return text;
   }
 
-  /** In what this server fails with, none of these is told; elsewhere, only what is likely one. */
+  /** No error of this server shows any of these; other output leaves out only likely secrets. */
   #noteSecret(name: string, value: string): void {
     this.#secrets.push(value);
     if (isLikelySecret(name, value)) registerSecret(value);

@@ -22,12 +22,12 @@ export class ServerPool implements AsyncDisposable {
   readonly #options: ServerPoolOptions;
   /** By name in lower case, in the order in which they were given. */
   #servers = new Map<string, { readonly options: BridgedServerOptions; readonly server: BridgedServer }>();
-  /** Of queues that servers share, by name and limits. */
+  /** The queues that servers share, by name and limits. */
   #queues = new Map<string, CallLimit>();
   readonly #leaving = new Set<Promise<void>>();
   readonly #listeners = new Set<(removed: readonly string[]) => void>();
   readonly #admit: NonNullable<McpServerParts["admit"]>;
-  /** Whether the frames of all servers go to the log. */
+  /** True to write the frames of all servers to the log. */
   tracesAll = false;
 
   constructor(options: ServerPoolOptions) {

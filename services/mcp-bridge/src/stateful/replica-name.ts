@@ -4,8 +4,8 @@ import { newId } from "@rockbot/contracts";
 const MAX_HOST = 40;
 
 /**
- * A name for this process that is a part of topics, no other process's, and tells people where it runs. Of a long name
- * of a host its end counts, as pods have it.
+ * A name for this process that is a part of topics, no other process's, and tells people where it runs. For a long host
+ * name its end counts, as pods differ there.
  */
 export function replicaName(host: string = hostname()): string {
   const where = host

@@ -37,9 +37,9 @@ const LOOK_AGAIN_MS = 250;
 const NOTE_EVERY_MS = 1_000;
 
 /**
- * A server that keeps state between calls. Of several replicas one has it at a time, by a lease, and is connected to
- * it. The others hand that replica their calls, and announce the tools from its note. When the owner dies another
- * replica connects anew within seconds, and calls that were in flight end as of unknown outcome.
+ * A server that keeps state between calls. With several replicas one holds it by a lease, and is connected to it. The
+ * others hand that replica their calls, and announce the tools from its note. When the owner dies another replica
+ * connects anew within seconds, and calls that were in flight end as of unknown outcome.
  */
 export class StatefulServer implements BridgedServer {
   readonly name: string;
@@ -277,7 +277,7 @@ export class StatefulServer implements BridgedServer {
   }
 }
 
-/** Of an owner of the lease: see StatefulServerParts. */
+/** The instance of an owner of the lease: see StatefulServerParts. */
 const instanceOf = (owner: string): string => owner.split(".")[0] ?? owner;
 
 const isOwnerLost = (error: unknown): boolean => error instanceof ToolError && error.details?.["reason"] === OWNER_LOST;

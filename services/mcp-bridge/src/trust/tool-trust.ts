@@ -24,7 +24,7 @@ export interface ToolTrustOptions extends Trust {
 
 /**
  * Keeps back what servers say of their tools until it is pinned. A held tool is neither announced nor called; a call of
- * it is answered in words. Of a server whose pins cannot be read nothing is offered until they can.
+ * it is answered in words. A server offers nothing while its pins cannot be read.
  */
 export class ToolTrust implements Disposable {
   readonly #store: TrustStore;
@@ -50,7 +50,7 @@ export class ToolTrust implements Disposable {
     this.#held.addCallback(this.#observe);
   }
 
-  /** Whether something is not offered only because it could not be read what is approved. */
+  /** True if something is not offered only because approvals could not be read. */
   get isBlind(): boolean {
     return this.#unreadable.size > 0;
   }

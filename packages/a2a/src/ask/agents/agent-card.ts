@@ -19,7 +19,7 @@ export interface AgentCard {
   readonly name: string;
   readonly description: string;
   readonly skills: readonly AgentSkill[];
-  /** Those that can be used: of a binding and a version that the SDK speaks, at an origin that is permitted. */
+  /** The interfaces that can be used: their binding and version are the SDK's, and their origin is permitted. */
   readonly interfaces: readonly AgentInterface[];
   readonly isStreaming: boolean;
 }

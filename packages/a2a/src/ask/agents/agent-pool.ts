@@ -32,7 +32,7 @@ export interface ReadyAgent<Agent extends KnownAgent | AnnouncedAgent = KnownAge
   readonly trust: ContentTrust;
 }
 
-/** An agent as models are told of it. */
+/** An agent as models see it. */
 export interface ShownAgent {
   readonly name: string;
   readonly agent: KnownAgent | AnnouncedAgent;

@@ -33,5 +33,5 @@ export const agentNamed = <Agent extends { readonly name: string }>(
   name: string,
 ): Agent | undefined => agents.find((agent) => agent.name.toLowerCase() === name.toLowerCase());
 
-/** Whether the agent takes its tasks over the bus. */
+/** True if the agent takes its tasks over the bus. */
 export const isAnnounced = (agent: KnownAgent | AnnouncedAgent): agent is AnnouncedAgent => "sender" in agent;

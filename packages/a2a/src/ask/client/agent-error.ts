@@ -2,7 +2,7 @@ import { A2AError } from "@a2a-js/sdk/errors";
 import { saidBy, ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
 
 const MAX_SAID = 300;
-/** Of A2A's reasons: the request is wrong, not the agent. */
+/** Reasons of A2A that blame the request, not the agent. */
 const ARGUMENTS: ReadonlySet<string> = new Set([
   "TASK_NOT_FOUND",
   "REQUEST_MALFORMED",
@@ -19,14 +19,14 @@ const REFUSALS: ReadonlySet<string> = new Set([
   "VERSION_NOT_SUPPORTED",
 ]);
 
-/** Whether asking again changes nothing: the agent has refused, or the request was not sent. */
+/** Tells whether asking again changes nothing: the agent has refused, or the request was not sent. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof ToolError) return error.code === ToolErrorCode.Denied;
   return REFUSALS.has(a2aErrorIn(error)?.reason ?? "");
 }
 
 /**
- * Whether the agent sent more than is read of one answer. Of a request with effects the code says first that it may
+ * True if the agent sent more than the bound of one answer. For a request with effects the code says first that it may
  * have run.
  */
 export const isTooLarge = (error: unknown): boolean =>

@@ -177,7 +177,7 @@ function whyLost(error: unknown): string {
     : "it does not answer any more";
 }
 
-/** Of a task that the agent may have taken, as far as its ids are known. */
+/** The error for a task that the agent may have taken, with its ids as far as known. */
 export function lost(
   agent: string,
   { taskId, contextId }: { readonly taskId?: string | undefined; readonly contextId?: string | undefined },

@@ -36,9 +36,7 @@ export class TaskView {
   #artifacts = new Map<string, Part[]>();
   #history: readonly Message[] = [];
   #message: Message | undefined;
-  /**
-   * Whether what it says of the state is of now: the snapshot at the beginning of a further message is of before it.
-   */
+  /** True if its state is of now: the snapshot at the beginning of a further message is of before it. */
   #isNow: boolean;
   #end: EndState | undefined;
 
@@ -60,7 +58,7 @@ export class TaskView {
     return this.#end;
   }
 
-  /** Whether its state is one that A2A has. */
+  /** True if its state is one that A2A has. */
   get isKnown(): boolean {
     const state = this.#status?.state;
     return this.#end !== undefined || (state !== undefined && (GOES_ON.has(state) || ASKS.has(state)));

@@ -5,8 +5,8 @@ const MAX_URL = 2_048;
 const MAX_SECRET = 4_096;
 
 /**
- * All faults of what a client asks for, in words; undefined if there is none. Whether the address may be reached shows
- * as it is connected to.
+ * All faults of what a client asks for, in words; undefined if there is none. The connection itself shows whether the
+ * address may be reached.
  */
 export function hookFault({ id, url, token, authentication }: TaskPushNotificationConfig): string | undefined {
   const parsed = url.length > MAX_URL ? null : URL.parse(url);

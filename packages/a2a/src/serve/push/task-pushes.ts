@@ -28,7 +28,7 @@ export interface TaskPushesOptions {
   readonly log: Logger;
 }
 
-/** So many hooks of one task, and so many of all tasks that are being told. */
+/** The most hooks of one task, and of all tasks at once. */
 const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
 /** For one attempt. */
 const SEND_MS = 10_000;
@@ -51,7 +51,7 @@ export class TaskPushes implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** By task and id. */
   readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
-  /** Of all hooks together: each is taken up again in a few seconds, and many fail at once. */
+  /** One retry schedule for all hooks: each is taken up again in a few seconds, and many fail at once. */
   readonly #attempt: ReturnType<typeof attempts>;
   /** The turn at whose question each hook has nothing more to tell, as of the last look. */
   #paused: ReadonlyMap<string, string> = new Map();
@@ -222,6 +222,6 @@ export class TaskPushes implements AsyncDisposable {
 
 const keyOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
 
-/** Whether the task waits, and the hook has told its question. */
+/** True if the task waits, and the hook has sent its question. */
 const isPaused = (task: StoredTask, { told }: Pick<StoredHook, "told">): boolean =>
   task.standing === "input-required" && told >= pausePlace(task);

@@ -18,7 +18,7 @@ export interface MemoryTaskStoreOptions {
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
   /**
-   * Of all callers together, in characters of their texts. Those of the caller with the most give way.
+   * The bound for all callers together, in characters of their texts. The tasks of the caller with the most give way.
    * @default 128 Mi
    */
   readonly maxCharacters?: number | undefined;
@@ -93,8 +93,8 @@ export function createMemoryTaskStore({
 }
 
 /**
- * Which of the tasks give way: of those that have ended the caller's beyond MAX_TASKS, then those of who has most. The
- * caller is full if that is not enough.
+ * Chooses the tasks that give way: of the ended ones first the caller's beyond MAX_TASKS, then those of the caller with
+ * the most. The caller is full if that is not enough.
  */
 function roomFor(
   tasks: readonly StoredTask[],

@@ -7,20 +7,20 @@ export type TaskStanding = "working" | "input-required" | "completed" | "failed"
 export interface TaskNote {
   /** Also the id of its first turn. */
   readonly id: string;
-  /** Of the agent's newest turn for it, and of the call that asks for that. */
+  /** The id of the agent's newest turn for it, and of the call that asks for that turn. */
   readonly turnId: string;
   /** The agent's session. */
   readonly contextId: string;
   /** Whose it is; the empty text is the gateway's own agent. */
   readonly by: string;
-  /** That the client has asked; undefined of the plain agent. */
+  /** The agent that the client has asked; undefined for the plain agent. */
   readonly agent?: string | undefined;
-  /** Of the client's newest message. */
+  /** The id of the client's newest message. */
   readonly messageId: string;
   readonly standing: TaskStanding;
   /** Why it failed, in words. */
   readonly why?: string | undefined;
-  /** Whether the turn has read untrusted content. */
+  /** True if the turn has read untrusted content. */
   readonly isUntrusted: boolean;
   /** Unix milliseconds. */
   readonly createdAt: number;
@@ -50,14 +50,14 @@ export interface StoredTask extends TaskNote, TaskTexts {}
 
 /** An address to which a client wants news of a task sent. It has the client's secrets for that address. */
 export interface PushHook {
-  /** Of all hooks of the task. */
+  /** The id, unique among the hooks of the task. */
   readonly id: string;
   readonly taskId: string;
   readonly by: string;
   readonly url: string;
   readonly token?: string | undefined;
   readonly authentication?: { readonly scheme: string; readonly credentials: string } | undefined;
-  /** Of A2A, in whose form news is sent. */
+  /** The version of A2A in whose form news is sent. */
   readonly version: "1.0" | "0.3";
 }
 
@@ -94,7 +94,7 @@ export interface TaskStore extends AsyncDisposable {
   waiting(since: number): Promise<readonly TaskNote[]>;
   /** Keeps a hook of a task, in the place of the one with its id, as long as tasks are kept. No holder has it then. */
   writeHook(hook: PushHook): Promise<void>;
-  /** Nothing is told by a hook that is not there. */
+  /** Notes the news that the hook has sent; does nothing for a hook that is gone. */
   tell(hook: PushHook, told: number): Promise<void>;
   /**
    * Takes the right to send news by the hook, or keeps it, for HOOK_LEASE_MS.
@@ -122,7 +122,6 @@ export const tasksFull = (room: string): StoreFullError =>
 export const stateToken = ({ turnId, standing }: Pick<TaskNote, "turnId" | "standing">): string =>
   `${turnId} ${standing}`;
 
-/** Of its texts. */
 export const charactersOf = ({ asked, answer, earlier }: TaskTexts): number =>
   earlier.reduce((sum, turn) => sum + turn.asked.length + turn.question.length, asked.length + answer.length);
 
@@ -133,5 +132,5 @@ export const MAX_TASKS = 200;
 export const MAX_OPEN = 1_000;
 /** Messages of the client in one task. */
 export const MAX_MESSAGES = 32;
-/** Of the two texts of a task, each, and of all texts of its earlier turns. */
+/** The bound of each of a task's two texts, and of all texts of its earlier turns. */
 export const MAX_TEXT_BYTES = 1024 * 1024;

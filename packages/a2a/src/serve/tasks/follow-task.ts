@@ -10,7 +10,7 @@ export interface FollowTaskOptions {
   readonly sessions: SessionEvents;
   /** Ends it. */
   readonly gone: AbortSignal;
-  /** Whether the answer is told as it comes, or at the end. @default true */
+  /** True to send the answer as it comes, false to send it at the end. @default true */
   readonly hasPieces?: boolean | undefined;
 }
 
@@ -28,7 +28,7 @@ const PLACES_OF_TURN = 2 ** 32;
 const stepPlace = ({ earlier }: Pick<StoredTask, "earlier">, sequence: number): number =>
   earlier.length * PLACES_OF_TURN + sequence;
 
-/** That of the question at the end of the task's newest turn: behind all its steps. */
+/** The place of the question at the end of the task's newest turn: behind all its steps. */
 export const pausePlace = ({ earlier }: Pick<StoredTask, "earlier">): number =>
   (earlier.length + 1) * PLACES_OF_TURN - 1;
 

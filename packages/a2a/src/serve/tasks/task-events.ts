@@ -13,10 +13,10 @@ export class TaskEvents {
   readonly #hasPieces: boolean;
   #isBegun = false;
   #text = "";
-  /** Whether a report comes. Only the end of the turn says whether that is the answer or a question. */
+  /** True while a report comes. Only the end of the turn says whether that is the answer or a question. */
   #isReport = false;
 
-  /** @param hasPieces whether the answer is told as it comes, or at the end */
+  /** @param hasPieces true to send the answer as it comes, false to send it at the end */
   constructor(task: StoredTask, hasPieces = true) {
     this.#task = task;
     this.#hasPieces = hasPieces;

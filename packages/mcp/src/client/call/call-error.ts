@@ -32,7 +32,7 @@ const UNCLEAR: ReadonlySet<number> = new Set([408, 499]);
 /** Said of what quotes nobody, as a reader cannot tell by its code. */
 const OUR_WORDS = { level: "system", origin: MCP_BRIDGE } as const;
 const MAX_SAID = 500;
-/** Of what an error carries beside its words. */
+/** The most characters of an error's data. */
 const MAX_DATA = 2_000;
 /** The server wants its user to open an address first. */
 const URL_ELICITATION_REQUIRED = -32_042;
@@ -48,10 +48,7 @@ const MAYBE_NO_SESSION: ReadonlySet<number> = new Set([...NO_NAMED_SESSION, 401,
 /** The code of an answer by which servers say the same; some give it other meanings. */
 const SESSION_NOT_FOUND = -32_001;
 
-/**
- * Whether the server has certainly not begun with what it was asked, so that it may be asked again over another
- * connection.
- */
+/** Tells whether the server has certainly not begun, so that the request may go over another connection. */
 export function isRefusedUnseen(error: unknown): boolean {
   if (error instanceof NotSentError || statusOf(error) === NO_SESSION) return true;
   if (error instanceof SdkHttpError && NO_NAMED_SESSION.has(error.status) && /\bsession/i.test(error.message))
@@ -59,9 +56,7 @@ export function isRefusedUnseen(error: unknown): boolean {
   return error instanceof SdkError && error.code === SdkErrorCode.NotConnected;
 }
 
-/**
- * Whether the server may have forgotten the session, as one does that was started anew. What it was asked may have run.
- */
+/** Tells whether the server may have forgotten the session, as after a restart. What it was asked may have run. */
 export function mayBeForgotten(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code === SESSION_NOT_FOUND;
   const status = statusOf(error);
@@ -72,7 +67,7 @@ export function mayBeForgotten(error: unknown): boolean {
   );
 }
 
-/** Of a call that met a session which the server has forgotten, and which is made anew by now. */
+/** The error of a call whose session the server has forgotten; there is a new session by now. */
 export const sessionLost = ({ server, tool }: Pick<FailedCall, "server" | "tool">, cause: unknown): ToolError =>
   new ToolError(
     ToolErrorCode.OutcomeUnknown,
@@ -269,11 +264,11 @@ function urlsIn(data: unknown): readonly string[] {
     .slice(0, 3) as string[];
 }
 
-/** Whether no answer came in time. */
+/** True if no answer came in time. */
 export const isTimeOut = (error: unknown): boolean =>
   error instanceof SdkError && error.code === SdkErrorCode.RequestTimeout;
 
-/** Whether the connection ended in the middle of it, so that nobody knows whether it has run. */
+/** Tells whether the connection ended in the middle of the call, so that it may have run. */
 export function isLost(error: unknown): boolean {
   if (error instanceof ProtocolError) return error.code === NO_ANSWER_CODE;
   if (error instanceof SdkError)

@@ -47,8 +47,8 @@ function issuesOf(definition: unknown): readonly string[] {
 }
 
 /**
- * Whether a model may be offered the tool. A tool of MCP Apps says whom it is for; one that does not is for models,
- * too.
+ * Tells whether a model may be offered the tool. A tool of MCP Apps says whom it is for; one that does not is for
+ * models, too.
  * @see SEP-1865: `_meta.ui.visibility`
  */
 function isForModels(meta: object | undefined): boolean {

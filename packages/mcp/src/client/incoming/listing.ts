@@ -18,7 +18,7 @@ const MAX_TOLD = 200;
 
 /** Parts of a definition whose fields may be missing. */
 const PARTS = ["annotations", "execution", "inputSchema", "outputSchema"];
-/** Of a schema, where null is a value. */
+/** Keywords of a schema whose null is a value. */
 const VALUES: ReadonlySet<string> = new Set(["const", "default"]);
 
 /**

@@ -23,7 +23,7 @@ export interface MendedAnswers {
 /**
  * Reads a server's answers so that none is lost: the SDK drops answers that break its schemas, and the caller would
  * wait for ever. An answer that breaks them becomes one that says the same, or an error that says that it cannot be
- * read. Numbers in a result that JavaScript would change are text. Those of lists of tools are bounds in schemas, and
+ * read. Numbers in a result that JavaScript would change are text. In lists of tools numbers are bounds in schemas, and
  * stay numbers.
  * @param askedId the request that the text answers, if it can answer only that one
  * @returns undefined if the text is no JSON

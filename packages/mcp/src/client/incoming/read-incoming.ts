@@ -9,7 +9,7 @@ const METHOD_NOT_FOUND = -32_601;
 type Result = Readonly<Record<string, unknown>>;
 
 export interface IncomingReader {
-  /** Whether the SDK drops the server's requests, as the newer era has none. The server would wait for its answer. */
+  /** True if the SDK drops the server's requests, as the newer era has none. The server would wait for its answer. */
   dropsRequests(): boolean;
   /** A message came, whatever it is. */
   onHeard(): void;

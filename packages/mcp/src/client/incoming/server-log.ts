@@ -7,7 +7,7 @@ export interface ServerLogOptions {
   readonly server: string;
   readonly log: Logger;
   readonly redact: (text: string) => string;
-  /** Whether frames are written, asked for each. @default none is */
+  /** Asked for each frame: true to write it to the log. @default none is */
   readonly isTraced?: (() => boolean) | undefined;
 }
 

@@ -50,11 +50,11 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
 ]);
 
 export interface BoundedFetchOptions {
-  /** Of an answer, or of one event. @default 10 MiB */
+  /** The bound of an answer, or of one event. @default 10 MiB */
   readonly maxBytes?: number | undefined;
   /** @default the one of the process */
   readonly fetch?: typeof globalThis.fetch | undefined;
-  /** Whether a request is answered by the response to its POST, and nowhere else. @default false */
+  /** True if only the response to its POST answers a request. @default false */
   readonly answersPosts?: boolean | undefined;
 }
 
@@ -115,7 +115,7 @@ export function boundedFetch({
   };
 }
 
-/** Whether a stream that is to go on from an event is gone for good: to ask again would not help. */
+/** Tells whether a stream to be continued from an event is gone for good: asking again would not help. */
 const isForgotten = (status: number, init: RequestInit | undefined): boolean =>
   status >= 400 &&
   status < 500 &&

@@ -1,6 +1,6 @@
 /** The longest line that is read: a result may be 8 MiB, and its JSON text somewhat longer. */
 export const MAX_LINE_BYTES = 10 * 1024 * 1024;
-/** Of a line that is too long, so much is kept from its beginning and from its end. */
+/** The bytes kept from each end of a line that is too long. */
 const KEPT_BYTES = 512;
 
 export interface LineListener {

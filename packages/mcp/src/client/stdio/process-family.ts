@@ -6,18 +6,18 @@ export interface ProcessFacts {
   readonly group: number;
   /** Held by a signal, or by a debugger: it does nothing until it is let go. */
   readonly isStopped: boolean;
-  /** Of processor time, in all. */
+  /** The processor time so far. */
   readonly cpuMs: number;
 }
 
 /** The activity of a program. */
 export interface ProcessActivity {
   readonly isStopped: boolean;
-  /** Of processor time, in all, of the program and what it has started. */
+  /** The processor time so far, of the program and its children. */
   readonly cpuMs: number;
 }
 
-/** Of the kernel's clock, as its files have it. */
+/** The tick of the kernel's clock in its files. */
 const TICK_MS = 10;
 
 /** All processes of the system. Linux. */

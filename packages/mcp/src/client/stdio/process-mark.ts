@@ -47,8 +47,8 @@ export async function markedProcesses(): Promise<MarkedProcess[]> {
 }
 
 /**
- * Whether the starter of the process is gone. A process of another container counts its starter otherwise, so nothing
- * is known of it.
+ * Tells whether the process that started it is gone. A process of another container counts its starter otherwise, so
+ * nothing is known of it.
  */
 export async function isOrphan({ pid, mark }: MarkedProcess): Promise<boolean> {
   const starter = starterIn(mark);
@@ -65,7 +65,7 @@ function starterIn(mark: string): Starter | undefined {
   return pid === undefined ? undefined : { namespace, pid: Number(pid), startedAt };
 }
 
-/** Of `pid:[4026531836]`. */
+/** Reads the number in `pid:[4026531836]`. */
 const namespaceOf = (link: string): string => /\d+/.exec(link)?.[0] ?? "";
 
 /** The 22nd field; the second is a name that may have blanks and parentheses in it. */

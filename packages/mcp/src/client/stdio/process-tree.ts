@@ -35,8 +35,8 @@ export function obstacleTo({ uid, gid, memoryMib }: StdioAddress): string | unde
 }
 
 /**
- * Starts a program in a process group of its own, without a shell. Whether it could be started shows by its events
- * `spawn` and `error`.
+ * Starts a program in a process group of its own, without a shell. Its events `spawn` and `error` show whether it could
+ * be started.
  */
 export function startProcessTree({ command, args, env, cwd, uid: asUser, gid: asGroup }: StdioAddress): ProcessTree {
   const mark = newMark();

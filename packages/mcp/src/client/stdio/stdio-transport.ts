@@ -11,7 +11,7 @@ import { obstacleTo, type ProcessTree, startProcessTree } from "./process-tree.t
 import { startFault } from "./start-fault.ts";
 import { TailText } from "./tail-text.ts";
 
-/** Of a server's output on stderr, the last so many characters are kept. */
+/** The last characters of a server's stderr that are kept. */
 const STDERR_LENGTH = 8 * 1024;
 /** Messages that a server does not read pile up to this; beyond, it gets no more. */
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
@@ -38,7 +38,7 @@ export const TOO_LONG_CODE = TOO_LONG;
 
 /**
  * A server as a process of its own, spoken to line by line. Lines that are no JSON-RPC are counted and passed over,
- * such as a server's log on the wrong stream. Of a line that is too long only the call that waited for it learns.
+ * such as a server's log on the wrong stream. A line that is too long fails only the call that waited for it.
  */
 export class StdioTransport implements Transport {
   onclose?: () => void;

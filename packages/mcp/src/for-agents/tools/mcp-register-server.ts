@@ -29,7 +29,7 @@ export function mcpRegisterServer(management: Pick<ManagementClient, "register">
   });
 }
 
-/** Of two names for one argument. @throws {ToolError} if they say different things */
+/** Reads the one argument that may have two names. @throws {ToolError} if they say different things */
 function oneOf<Value>(
   name: string,
   value: Value | undefined,

@@ -37,7 +37,8 @@ export class SessionSharing implements AsyncDisposable {
   }
 
   /**
-   * Tells the other endpoints of a new session. One that they cannot be told of now they are told of at its next use.
+   * Tells the other endpoints of a new session. An endpoint that cannot be reached now learns of it when the session is
+   * used next.
    */
   async note(session: Session): Promise<void> {
     if (this.#shared === undefined) return;
@@ -74,7 +75,7 @@ export class SessionSharing implements AsyncDisposable {
 
   /**
    * Cancels a request of the session, wherever it runs.
-   * @throws {ToolError} `unavailable` if that cannot be told now
+   * @throws {ToolError} `unavailable` if the other endpoints cannot be reached now
    */
   async cancel(session: Session, requestId: RequestId): Promise<void> {
     if (session.isTaken(requestId)) return session.cancel(requestId);

@@ -10,7 +10,7 @@ export class Session {
   readonly id: string;
   /** Whose session it is; nobody else can use it. */
   readonly caller: string | undefined;
-  /** Whether the other endpoints have been told of it. */
+  /** True once the other endpoints know of it. */
   isNoted = true;
   #usedAt: number;
   readonly #clock: () => number;

@@ -4,7 +4,7 @@ import { Session } from "./session.ts";
 
 /** How many sessions an endpoint keeps, and for how long. */
 export interface SessionLimits {
-  /** Of all callers together. @default 1024 */
+  /** The bound for all callers together. @default 1024 */
   readonly maxSessions?: number | undefined;
   /** One more ends the longest idle one of the same caller. @default 64 */
   readonly maxSessionsPerCaller?: number | undefined;

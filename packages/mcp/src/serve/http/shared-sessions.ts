@@ -24,7 +24,7 @@ export interface SharedSessions extends AsyncDisposable {
   end(caller: string | undefined, id: string): Promise<void>;
   /** Has the endpoint cancel the request that runs it, within CANCELS_KEPT_MS. */
   cancel(request: SessionRequest): Promise<void>;
-  /** Those of the running requests that another endpoint was told to cancel; each is told of once. */
+  /** Takes the running requests that another endpoint has cancelled; each comes once. */
   takeCancelled<Request extends SessionRequest>(running: readonly Request[]): Promise<readonly Request[]>;
 }
 

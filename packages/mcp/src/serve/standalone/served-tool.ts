@@ -3,9 +3,9 @@ export interface ServedTool {
   readonly name: string;
   /** For the model. */
   readonly description: string;
-  /** Of an object. Draft 2020-12, without references. */
+  /** The schema of an object. Draft 2020-12, without references. */
   readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: unknown };
-  /** Whether a call changes nothing. */
+  /** True if a call changes nothing. */
   readonly isReadOnly: boolean;
   /**
    * Runs with arguments that fit the schema, and gives the result's text. `signal` aborts when the client cancels or is

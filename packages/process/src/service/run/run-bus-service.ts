@@ -35,7 +35,7 @@ export interface BusServiceParts<Config> {
 
 /** The name of a service on the bus, its settings and its start, and who reaches it. */
 export interface RunBusServiceOptions<Config> extends RunServiceOptions<Config, BusServiceParts<Config>> {
-  /** Whether clients connect to it, which it answers in words while the bus is away. @default false */
+  /** True if clients connect to it: it answers them with an error while the bus is away. @default false */
   readonly hasClients?: boolean | undefined;
 }
 

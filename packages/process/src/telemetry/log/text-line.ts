@@ -10,8 +10,8 @@ const leftOut: ReadonlySet<string> = new Set(["level", "time", "service", "versi
 
 /**
  * A line of the JSON log as a person reads it at a terminal: time, level, service, event, then the fields as
- * `name=value`. Of an error it has the messages and the first frame. No text in it can move the cursor or start another
- * line.
+ * `name=value`. For an error it has the messages and the first frame. No text in it can move the cursor or start
+ * another line.
  */
 export function textLine(json: string, { hasColours = false }: { readonly hasColours?: boolean } = {}): string {
   const line = parsed(json);

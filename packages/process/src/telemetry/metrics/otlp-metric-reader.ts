@@ -20,7 +20,10 @@ export function otlpMetricReader(producers: MetricProducer[]): IMetricReader {
   });
 }
 
-/** Whether what is sent is cumulated since the start, as it is unless the standard variable asks for differences. */
+/**
+ * True if exported values are cumulated since the start: the default, unless the standard variable asks for
+ * differences.
+ */
 export function isSentCumulated(): boolean {
   return (
     (getStringFromEnv("OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE") ?? "cumulative").trim().toLowerCase() ===

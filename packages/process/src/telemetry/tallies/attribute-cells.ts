@@ -20,7 +20,7 @@ export class AttributeCells<Cell> {
   readonly #root: Step<Cell> = newStep();
   readonly #cells = new Map<string, { readonly attributes: Attributes; readonly cell: Cell }>();
   #paths = 0;
-  /** Those of frozen attributes without lists: such an object means the same whenever it comes. */
+  /** Cells of frozen attributes without lists: such an object always means the same. */
   readonly #ofFrozen = new WeakMap<Attributes, Cell>();
   /** The frozen ones that came last, which are most likely to come next. */
   #lastFrozen: Attributes | undefined;

@@ -65,7 +65,7 @@ function tallyMeter(sdk: Meter, meterName: string, durations: Durations | undefi
   };
 }
 
-/** Whether a histogram is one that views.ts gives its buckets to. */
+/** True for a histogram whose buckets come from views.ts. */
 const isDuration = (name: string, options: MetricOptions | undefined): boolean =>
   name.endsWith(".duration") && options?.unit === "ms";
 

@@ -63,7 +63,7 @@ const digits = Uint8Array.from({ length: 256 }, (_, code) => {
   return digit === -1 ? NO_DIGIT : digit;
 });
 
-/** Whether the bytes are hex digits, not all of them 0. */
+/** Tells whether the bytes are hex digits, not all of them 0. */
 function isId(from: number, to: number): boolean {
   let all = 0;
   for (let at = from; at < to; at++) all |= digits[bytes[at] as number] as number;

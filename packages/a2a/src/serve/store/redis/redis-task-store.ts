@@ -31,11 +31,10 @@ import {
 const taskCommands = {
   ...leaseCommands,
   /**
-   * KEYS: task, its caller's tasks, those at work, those that wait. ARGV: the state before, or an empty text; the state
-   * now; note, texts, id, time; KEPT_MS; at which of the last two keys it stands now, or 0; tasks and bytes that the
-   * caller may have, how names of tasks, of their hooks, and of what was told begin; 1 if it is to be at work. Of the
-   * caller's other tasks those that have ended make room. Returns 1, 0 if the task stood otherwise, or -1 if it does
-   * not fit.
+   * KEYS: task, its caller's tasks, those at work, those that wait. ARGV: state before (or empty); state now; note,
+   * texts, id, time; KEPT_MS; which of the last two keys it stands in, or 0; the caller's bounds for tasks and bytes;
+   * prefixes of names of tasks, of their hooks and of sent news; 1 if it is to be at work. The caller's other tasks
+   * that have ended make room. Returns 1, 0 if the task stood otherwise, or -1 if it does not fit.
    */
   writeTask: {
     numberOfKeys: 4,

@@ -115,7 +115,7 @@ class RedisSharedSessions implements SharedSessions {
   }
 }
 
-/** Of one length, however long the id that the client chose. */
+/** Names have one length, however long the id that the client chose. */
 const nameOf = ({ sessionId, requestId }: SessionRequest): string =>
   createHash("sha256")
     .update(JSON.stringify([sessionId, requestId]))
