@@ -21,8 +21,8 @@ export const asCopy = (properties: MessageProperties, sentBeforeMs: number): Mes
 
 /**
  * The earliest moment at which a consumer may have got the message, or a copy of it; undefined if there was none. The
- * broker hands out no message whose time to live is over, and a message that it takes back keeps its time. Of a message
- * without one nothing is known.
+ * broker hands out no message whose time to live is over, and a message that it takes back keeps its time. Without a
+ * time to live, the moment is unknown, and counts as infinitely early.
  */
 export function maybeHandledSince(
   { fields, properties }: Pick<IncomingMessage, "fields" | "properties">,

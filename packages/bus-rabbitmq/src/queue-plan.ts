@@ -36,7 +36,7 @@ export interface PlannedQueue {
  */
 export interface QueueVersions {
   readonly current: number;
-  /** Those that instances of earlier releases may still use. */
+  /** The queues that instances of earlier releases may still use. */
   readonly retired: readonly number[];
 }
 

@@ -43,8 +43,8 @@ export interface ConnectBusOptions {
   /** Aborts the first attempts to connect. Later it means nothing: disposal ends the bus. */
   readonly signal?: AbortSignal | undefined;
   /**
-   * Whether the broker may not know the user yet, as in a deployment that starts with its broker: then a refusal at
-   * first is tried again, too, until `connectTimeoutMs` are over. @default false
+   * True if the broker may not know the user yet, as in a deployment that starts with its broker: a refusal at first is
+   * then tried again until `connectTimeoutMs` are over. @default false
    */
   readonly waitsForRights?: boolean | undefined;
   /** How long disposal waits for running handlers and unconfirmed messages, each. @default 20_000 */

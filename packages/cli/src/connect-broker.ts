@@ -35,7 +35,7 @@ export interface RuledBus extends AsyncDisposable {
   readonly bus: Bus;
   /** Undefined if there is no policy file. */
   readonly policy: PolicyHolder | undefined;
-  /** As whom calls are made: the broker's user where that is verified. */
+  /** The agent that makes the calls: the broker's user, where that is verified. */
   readonly agent: string;
 }
 

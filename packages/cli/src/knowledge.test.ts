@@ -6,7 +6,7 @@ import { runCli, startCli } from "./test-cli.ts";
 
 const KILLS = 4;
 const WRITERS = 10;
-/** Of each writer: enough that all write while others do. */
+/** The lines of each writer: enough that all write at the same time. */
 const EACH = 300;
 
 const line = (id: string, more: object = {}): string =>

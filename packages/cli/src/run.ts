@@ -9,7 +9,7 @@ import { printError } from "./terminal/print-error.ts";
 import { terminalText } from "./terminal/terminal-text.ts";
 import { UsageError } from "./usage-error.ts";
 
-/** Of a policy that is missing, or another one, a command takes names that the user may not. */
+/** If the policy is missing, or another one, a command uses names that are forbidden to the user. */
 const FORBIDDEN =
   "the broker knows its users' rights from a policy: name that policy's file by --policy or POLICY_FILE. If you did, rockbot doctor compares the two";
 

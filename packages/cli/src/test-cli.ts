@@ -18,7 +18,7 @@ export interface CliOptions {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly input?: string;
-  /** Whether stdin stays open until `endInput`. */
+  /** True to keep stdin open until `endInput`. */
   readonly isInputOpen?: boolean;
 }
 

@@ -62,7 +62,7 @@ export interface GatewayAppOptions {
   readonly ending?: AbortSignal | undefined;
   /** The calls that run under a key, shared by all doors. @default this app's own */
   readonly keys?: RunningKeys | undefined;
-  /** Whether requests are taken without a token if there is none to show. @default true */
+  /** True to take requests without a token if no token is configured. @default true */
   readonly isOpen?: boolean | undefined;
   /** Names, without port, by which the server may be addressed, besides those of loopback. @default [] */
   readonly allowedHosts?: readonly string[] | undefined;

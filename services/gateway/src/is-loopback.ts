@@ -5,8 +5,8 @@ loopback.addSubnet("127.0.0.0", 8, "ipv4");
 loopback.addAddress("::1", "ipv6");
 
 /**
- * Whether only this machine can reach a server that listens on `host`. Names other than localhost are not resolved:
- * they count as reachable.
+ * Tells whether only this machine can reach a server that listens on `host`. Names other than localhost are not
+ * resolved: they count as reachable.
  */
 export function isLoopback(host: string): boolean {
   if (host === "localhost") return true;

@@ -6,10 +6,10 @@ import { HttpErrorCode, statusOf } from "./http/http-error.ts";
 
 export interface OpenApiOptions {
   readonly version: string;
-  /** Whether requests need the bearer token. */
+  /** True if requests need the bearer token. */
   readonly needsToken: boolean;
   readonly maxTimeoutMs: number;
-  /** Whether the agent can be asked here. */
+  /** True if clients can ask the agent here. */
   readonly hasChat: boolean;
 }
 

@@ -9,7 +9,7 @@ export type ConnectionState = "idle" | "connecting" | "replaying" | "ready" | "b
 export interface SupervisorOptions extends LinkOptions {
   readonly log: Logger;
   /**
-   * Whether the broker may not know the user yet: then a refusal before the first connection counts as none of its own.
+   * True if the broker may not know the user yet: a refusal before the first connection is then not final.
    * @default false
    */
   readonly waitsForRights?: boolean | undefined;

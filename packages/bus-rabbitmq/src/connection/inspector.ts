@@ -24,7 +24,7 @@ interface AskingChannel {
   readonly opening: Promise<Channel>;
 }
 
-/** Asks the broker for the state of queues. Those who ask for the same queue at the same time share the answer. */
+/** Asks the broker for the state of queues. Concurrent callers that ask for the same queue share the answer. */
 export class Inspector {
   readonly #supervisor: ConnectionSupervisor;
   readonly #asking = new Map<string, Promise<QueueState | undefined>>();

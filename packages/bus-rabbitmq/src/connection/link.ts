@@ -84,7 +84,7 @@ function toLink(model: ChannelModel): Link {
 
 /**
  * A channel of which no error ends the process, in the turn in which it opens, also if nobody waits for it any more.
- * The answer that does not come says the same, and whoever has to know listens as well.
+ * The missing answer says the same, and a caller that has to know listens as well.
  */
 const listened = <C extends Channel>(channel: C): C => channel.on("error", () => {});
 

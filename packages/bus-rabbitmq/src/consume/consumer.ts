@@ -26,7 +26,7 @@ export interface ConsumerOptions {
   readonly prefetch: number;
   /** The broker hands a message to the consumer of the highest number that has room. @default 0 */
   readonly priority?: number | undefined;
-  /** Whether no other may consume the queue. @default false */
+  /** True if no other may consume the queue. @default false */
   readonly isExclusive?: boolean | undefined;
   /** Places for handlers; shared by the consumers of one subscription. */
   readonly slots: Slots;
@@ -181,8 +181,8 @@ export class Consumer {
   }
 
   /**
-   * Whether the broker still counts this consumer's deliveries as its own. A process that stood still learns last that
-   * it has lost its connection. One round trip at a time serves all who ask.
+   * Asks whether the broker still counts this consumer's deliveries as its own. A process that stood still learns last
+   * that it has lost its connection. One round trip at a time serves all who ask.
    */
   readonly #holds = (): Promise<boolean> => {
     this.#askedNext ??= this.#asked.then(() => {

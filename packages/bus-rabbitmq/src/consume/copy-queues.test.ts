@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { connectBus } from "../rabbitmq-bus.ts";
 
 /**
- * Of 256 names, which each takes by lot: two of so many would take the same one in all runs but one of a thousand.
- * Fewer come after those have gone.
+ * Two of 256 subscriptions would pick the same random name in all runs but one of a thousand. Fewer come after those
+ * have gone.
  */
 const ROUNDS = [60, 10];
 

@@ -17,7 +17,7 @@ import type { Verdict } from "./consumer.ts";
 
 export interface DeadLetteringOptions {
   readonly publisher: Publisher;
-  /** As whom we publish, if the broker verifies that. */
+  /** The user that we publish as, if the broker verifies that. */
   readonly user: string | undefined;
   /** The main queue that messages are noted to have died in. */
   readonly main: string;

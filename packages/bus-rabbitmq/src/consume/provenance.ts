@@ -12,17 +12,17 @@ type Readable = Pick<IncomingMessage, "properties"> & {
  * such a message away here.
  */
 
-/** Whether its sender published the message to one of these topics. */
+/** Tells whether its sender published the message to one of these topics. */
 export function isStraight({ fields, properties }: Readable, topics: readonly string[]): boolean {
   return deathsOf(properties.headers).length === 0 && topics.some((topic) => matchesTopic(topic, fields.routingKey));
 }
 
-/** Whether the service itself has put the message back into its main queue, by that queue's name. */
+/** Tells whether the service itself has put the message back into its main queue, by that queue's name. */
 export const isPutBack = ({ fields, properties }: Readable, queue: string, user: string): boolean =>
   fields.routingKey === queue && properties.userId === user && deathsOf(properties.headers).length === 0;
 
 /**
- * Whether the message came to a queue for dead letters from one of the service's own. The broker moved it, or the
+ * Tells whether the message came to a queue for dead letters from one of the service's own. The broker moved it, or the
  * service itself published it.
  * @param user the user that the service publishes as
  * @param own the names of its queues

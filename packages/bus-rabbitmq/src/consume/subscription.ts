@@ -43,14 +43,14 @@ import { Slots } from "./slots.ts";
 export interface SubscriptionOptions {
   /** Where dead letters are published. */
   readonly publisher: Publisher;
-  /** Of the broker, which calls are held for. */
+  /** The broker's standstill, which calls are held for. */
   readonly standstill: Pick<Standstill, "hold">;
-  /** As whom we publish, if the broker verifies that: then `userId` of a message says who sent it. */
+  /** The user that we publish as, if the broker verifies that: then `userId` of a message says who sent it. */
   readonly user: string | undefined;
-  /** Of the main queues of services. */
+  /** The versions of the main queues of services. */
   readonly versions: QueueVersions;
   readonly log: Logger;
-  /** Of the queues of a service. */
+  /** The depths of the queues of a service. */
   readonly depths: QueueDepths;
 }
 
@@ -105,9 +105,9 @@ export class Subscription {
   #copy: CopyQueue | undefined;
   /** The main queue that gets the topics, while there are several. */
   #leadsTo: string | undefined;
-  /** That it was attached to last. */
+  /** The connection that it was attached to last. */
   #link: Link | undefined;
-  /** Of kind `result`: who of its name consumes what. */
+  /** The consumers of its name, for kind `result`. */
   readonly #result: ResultQueues | undefined;
   /** The queues that are there. */
   #present: readonly string[] = [];
@@ -210,7 +210,7 @@ export class Subscription {
     return attached;
   }
 
-  /** Whether all its queues that are there are consumed. */
+  /** True if all its queues that exist are consumed. */
   get #isAttached(): boolean {
     return this.#stations.every((station) => station.consumer?.isOpen || !this.#present.includes(station.queue()));
   }

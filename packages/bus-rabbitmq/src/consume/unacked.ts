@@ -17,17 +17,17 @@ const WITHIN_MS = 10;
 const QUIET_MS = 100;
 
 /**
- * The deliveries of a channel that the broker waits for. Those finished are acknowledged together, once there is a
- * batch of them or the first has waited for WITHIN_MS. After a pause that happens at the end of the turn. The oldest
- * ones without a gap get one `multiple` ack, and each of the rest its own. An ack is a write here and an entry in the
- * log of a quorum queue there. So each on its own costs as much as a message. If the channel ends, deliveries that were
+ * The deliveries of a channel that the broker waits for. Finished ones are acknowledged together, once there is a batch
+ * of them or the first has waited for WITHIN_MS. After a pause that happens at the end of the turn. The oldest ones
+ * without a gap get one `multiple` ack, and each of the rest its own. An ack is a write here and an entry in the log of
+ * a quorum queue there. So each on its own costs as much as a message. If the channel ends, deliveries that were
  * finished and not acknowledged come again.
  */
 export class Unacked {
   readonly #acknowledge: Acknowledge;
   readonly #batch: number;
   readonly #atEndOfTurn: UnackedOptions["atEndOfTurn"];
-  /** Whether each is finished. */
+  /** Each delivery by its tag; true once it is finished. */
   readonly #deliveries = new TagWindow<boolean>();
   #finished: number[] = [];
   #timer: NodeJS.Timeout | undefined;

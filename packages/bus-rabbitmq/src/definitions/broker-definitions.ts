@@ -68,7 +68,7 @@ export const OWNED_TAG = "rockbot";
  */
 const MAX_REQUESTS = 50_000;
 const MAX_REQUEST_BYTES = 256 * 1024 * 1024;
-/** Of what waits in one queue: a consumer that is there has its messages at once. */
+/** The bound of one queue's backlog: a consumer that is there has its messages at once. */
 const MAX_RESULT_BYTES = 32 * 1024 * 1024;
 /** No more than one of the largest messages. */
 const MAX_COPY_BYTES = 16 * 1024 * 1024;

@@ -15,7 +15,7 @@ export function passwordHash(password: string, salt: Uint8Array = randomBytes(SA
   return { password_hash: Buffer.concat([salt, hash]).toString("base64"), hashing_algorithm: ALGORITHM };
 }
 
-/** Whether RabbitMQ keeps this password already: then a new hash of it would be a change without a difference. */
+/** Tells whether RabbitMQ keeps this password already: a new hash would be a change without a difference. */
 export function isHashOf(password: string, kept: Partial<PasswordHash>): boolean {
   if (kept.hashing_algorithm !== ALGORITHM || typeof kept.password_hash !== "string") return false;
   const bytes = Buffer.from(kept.password_hash, "base64");

@@ -16,7 +16,7 @@ export interface BrokerState {
   readonly permissions: readonly DefinedPermission[];
   readonly topicPermissions: readonly DefinedTopicPermission[];
   readonly policies: readonly DefinedPolicy[];
-  /** Those of the definitions' names that are there. */
+  /** The exchanges of the definitions that exist. */
   readonly exchanges: readonly DefinedExchange[];
 }
 

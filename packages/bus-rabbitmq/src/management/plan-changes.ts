@@ -141,7 +141,7 @@ function userChanges({ users }: BrokerState, { name, tags, limits, ...hash }: De
   ];
 }
 
-/** Those at other exchanges stay: the permissions reach no other exchange. */
+/** Permissions at other exchanges stay: ours name their exchange. */
 function topicPermissions({ topicPermissions: has }: BrokerState, wanted: BrokerDefinitions, vhost: string): Change[] {
   return wanted.topic_permissions.flatMap(({ user, exchange, write, read }): Change[] => {
     const found = has.find((right) => right.user === user && right.vhost === vhost && right.exchange === exchange);

@@ -9,7 +9,7 @@ import { deadLetterProperties, readParked } from "./dead-letter.ts";
 
 export interface MoveParkedOptions {
   readonly subscription: string;
-  /** As whom we publish, if the broker verifies that. */
+  /** The user that we publish as, if the broker verifies that. */
   readonly user: string | undefined;
   readonly log: Logger;
 }

@@ -25,7 +25,7 @@ export interface PublisherOptions extends LinkOptions {
   readonly onOpen?: (() => void) | undefined;
   readonly onFailed?: ((isRefused: boolean) => void) | undefined;
   readonly onLost?: (() => void) | undefined;
-  /** Whether the broker stands still: it owes confirms and is silent. */
+  /** Knows when the broker stands still: it owes confirms and is silent. */
   readonly standstill: Standstill;
   /** Nobody's queue takes a message that is mandatory: a binding may be gone. */
   readonly onReturned?: (() => void) | undefined;
@@ -199,7 +199,7 @@ export class Publisher {
     return this.#channel !== undefined && state === "ready" ? link : undefined;
   }
 
-  /** Whether there is room for it among what is on its way. */
+  /** Tells whether it has room among the unconfirmed ones. */
   #mayGo({ body, isSuspect }: PublishJob): boolean {
     const { size, bytes, oldest } = this.#unconfirmed;
     if (size === 0) return true;

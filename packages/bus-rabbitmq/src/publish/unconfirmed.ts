@@ -13,7 +13,7 @@ export class Unconfirmed<Message extends { readonly body: Uint8Array }> {
     return this.#size;
   }
 
-  /** Of all bodies. */
+  /** The bytes of all bodies. */
   get bytes(): number {
     return this.#bytes;
   }

@@ -11,8 +11,8 @@ import {
 export interface ChannelListener {
   readonly onMessage?: ((message: IncomingMessage) => void) | undefined;
   /**
-   * A message has come whose headers nobody can read. That must not end the connection: the message would come again on
-   * the next.
+   * A message has come whose headers nobody can read. The connection must go on: the message would come again on the
+   * next.
    */
   readonly onUnreadable?: ((deliveryTag: number) => void) | undefined;
   /**

@@ -9,7 +9,7 @@
 export interface OutgoingMessage {
   readonly exchange: string;
   readonly routingKey: string;
-  /** Whether it comes back if no queue takes it. */
+  /** True to return it if no queue takes it. */
   readonly mandatory: boolean;
   /** How long queues keep it. */
   readonly expirationMs: number | undefined;

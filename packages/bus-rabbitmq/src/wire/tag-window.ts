@@ -6,7 +6,7 @@
 export class TagWindow<Value> implements Iterable<Value> {
   /** A deleted entry leaves a gap. */
   #values: (Value | undefined)[] = [];
-  /** Of the first place in the list. */
+  /** The tag of the first place in the list. */
   #firstTag = 1;
   /** The place of the oldest value, or behind the last one. */
   #oldest = 0;

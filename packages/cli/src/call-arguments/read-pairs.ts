@@ -2,15 +2,15 @@ import { parseArguments } from "@rockbot/contracts";
 import { readTextFile } from "./read-text-file.ts";
 
 /**
- * One argument of a tool as the command line has it: its text, the value of raw JSON, or nothing if its value has a
- * fault that is told already.
+ * One argument of a tool on the command line: its text, the value of raw JSON, or nothing if its fault is reported
+ * already.
  */
 export interface ArgumentPair {
   readonly key: string;
   readonly given: { readonly text: string } | { readonly json: unknown } | undefined;
 }
 
-/** Whether a word is an argument of the form `key=value`, `key=@file` or `key:=JSON`. */
+/** True for an argument of the form `key=value`, `key=@file` or `key:=JSON`. */
 export const isPair = (word: string): boolean => /^[^={}[\]"\s]+=/.test(word);
 
 /** Takes words apart: `key=value`, `key=@file` for the text of a file, `key:=JSON`. All faults go to `faults`. */

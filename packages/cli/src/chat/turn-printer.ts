@@ -5,7 +5,7 @@ import { plainText } from "../terminal/plain-text.ts";
 import { showProgress } from "../terminal/show-progress.ts";
 import { terminalText } from "../terminal/terminal-text.ts";
 
-/** Shows one turn to whoever asked. */
+/** Shows one turn at the terminal. */
 export interface TurnPrinter {
   event(event: AgentEvent): void;
   answer(output: TurnOutput): void;

@@ -65,8 +65,8 @@ interface LocalService {
 }
 
 /**
- * The services that serve tools and have the settings that they need. Of one tool its owners do, also one that lacks
- * its settings, which says so.
+ * The services that serve tools and have the settings that they need. For one tool it returns the tool's services; one
+ * that lacks its settings says so.
  * @throws {ConfigError}
  */
 async function mayHave(tool: string | undefined, options: LocalSettings): Promise<readonly LocalService[]> {

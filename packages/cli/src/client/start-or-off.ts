@@ -10,7 +10,7 @@ type Needed = "bus" | "config" | "env" | "policy";
 
 /** Parts that one service alone takes. */
 interface PartsOfOne extends Pick<StartGatewayOptions, "operator" | "localOperator"> {
-  /** Of scripts-manager. */
+  /** True if scripts-manager may run scripts on this machine. */
   readonly triesLocal?: boolean | undefined;
 }
 
@@ -21,7 +21,7 @@ type ComposedParts = Pick<BusStartParts<BusServiceConfig>, Needed> &
 
 /** A service that runs, or that cannot run here. */
 export interface RunningOrOff extends RunningService {
-  /** Whether nothing of it runs. @default false */
+  /** True if nothing of it runs. @default false */
   readonly isOff?: boolean;
 }
 

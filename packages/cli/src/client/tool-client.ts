@@ -17,7 +17,7 @@ export interface ToolClient extends AsyncDisposable {
   /** Calls `listener` when tools have come or gone, until the returned function is called. */
   onChange(listener: () => void): () => void;
   /**
-   * The steps of a session of the agent, until the signal aborts. Those of a turn that has not begun yet are among
+   * The steps of a session of the agent, until the signal aborts. Steps of a turn that has not begun yet are among
    * them. Resolves once it listens.
    * @throws {ToolError} if the session cannot be followed
    */

@@ -28,7 +28,7 @@ export interface AgentsApproveOptions {
   readonly withdraw?: boolean;
 }
 
-/** Of a list. What an operator approves is shown in full. */
+/** The longest line of a list. What an operator approves is shown in full. */
 const MAX_LINE = 2_000;
 
 /** `rockbot agents ls`: what all callers have made, or what one of them sees. */

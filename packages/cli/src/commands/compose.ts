@@ -18,7 +18,7 @@ const COMMENT = `# The secrets of docker-compose.yml, made by rockbot compose in
 # Keys from elsewhere belong here, too, such as MODEL_API_KEY: docs/operate/compose.md names them.
 `;
 
-/** `rockbot compose init`: makes up the secrets that are missing, and hands them out if it is told where. */
+/** `rockbot compose init`: makes the missing secrets, and writes them for each service if it gets folders. */
 export async function initCompose({ policy, file, from, out, folders }: ComposeInitOptions): Promise<void> {
   if (from !== undefined && folders !== undefined) checkFolders(dirname(from), folders, process.env);
   const { users } = await policyUsers(policy);

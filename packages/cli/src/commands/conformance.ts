@@ -110,7 +110,7 @@ function readOptions({
   return { url, topic, service, quick, slow };
 }
 
-/** Whether requests of tools come by such a topic. The short ones are those of RockBot's own services. */
+/** True if requests of tools come by such a topic. The short ones are those of RockBot's own services. */
 const isRequestTopic = (topic: string): boolean =>
   ["tool.invoke", "script.invoke"].includes(topic) ||
   (topic.startsWith("tool.invoke.") && isName(topic.slice("tool.invoke.".length)));

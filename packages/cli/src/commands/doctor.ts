@@ -53,8 +53,8 @@ interface Shell {
 }
 
 /**
- * What would run with the settings of this shell. Of services that run behind a broker it says only what is well: their
- * settings are theirs.
+ * What would run with the settings of this shell. For services behind a broker it reports only what works: their
+ * settings are their own.
  */
 async function examineShell({ url, env, policy, running }: Shell): Promise<readonly Finding[]> {
   const { findings, heard } = await broker(url, policy);
@@ -94,8 +94,8 @@ async function broker(
 }
 
 /**
- * Whether the broker's rights are those of the policy, as far as one user can tell: it must not be able to hear
- * everybody.
+ * Tells whether the broker's rights are those of the policy, as far as one user can see: it must not read other agents'
+ * topics.
  */
 async function senders(bus: Bus): Promise<Finding> {
   const what = "identity";
@@ -121,7 +121,8 @@ async function senders(bus: Bus): Promise<Finding> {
 }
 
 /**
- * The policy that each service with tools goes by, beside that of the file. Those of the gateways are in a metric only.
+ * The policy that each service with tools goes by, beside that of the file. Revisions of the gateways are in a metric
+ * only.
  */
 async function policies(
   bus: Bus,
@@ -172,7 +173,7 @@ async function readPolicyFile(file: string | undefined): Promise<FoundPolicy> {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** Whether `rockbot up` runs, whether it could, and what it finds if it does. */
+/** Tells whether `rockbot up` runs or could run, and what it finds if it does. */
 async function findRunning(env: Env): Promise<{ readonly finding: Finding; readonly found?: readonly Finding[] }> {
   const what = "rockbot up";
   try {

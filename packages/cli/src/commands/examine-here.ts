@@ -16,7 +16,7 @@ export interface Listens {
 export interface ExamineHereOptions {
   readonly busUrl: string;
   readonly env: Env;
-  /** Of services that run here, with their settings. @default those of the environment */
+  /** The services that run here, with their settings. @default those of the environment */
   readonly chosen?: readonly ChosenService[];
   /** Services that run elsewhere, with settings of theirs: only what is well with them here is said. */
   readonly elsewhere?: readonly string[];

@@ -48,18 +48,18 @@ export interface ChosenService {
 export interface UpConfig {
   readonly busUrl: string;
   readonly policyFile: string | undefined;
-  /** Of all services: one process writes to a file. */
+  /** One value for all services: one process writes to a file. */
   readonly auditFile: string | undefined;
   readonly auditKey: string | undefined;
   /** The one Redis of the services that count what callers use up. */
   readonly redisUrl: string | undefined;
-  /** Of the process: where probes are answered, its log, and its patience with the broker. */
+  /** Settings of the process itself: where probes are answered, its log, and its patience with the broker. */
   readonly own: Pick<Config, (typeof PROCESS_SETTINGS)[number]>;
   /** In the order of the list; without those that lack the setting they need. */
   readonly chosen: readonly ChosenService[];
 }
 
-/** Of these a process has one. A section that leaves its default takes the one of the others. */
+/** A process has each of these once. A section that leaves its default takes the one of the others. */
 const PROCESS_SETTINGS = [
   "healthPort",
   "healthHost",

@@ -182,7 +182,7 @@ const servingOf = (chosen: readonly ChosenService[], running: ReadonlyMap<string
     .filter(({ service: { name, topic } }) => topic !== undefined && running.get(name)?.isOff !== true)
     .map(({ service }) => service.name);
 
-/** Whether the Redis of the claims keeps all: as the first section says that names it. */
+/** Tells whether the Redis of the claims keeps all its writes, by the first section that names it. */
 const keepsAll = (chosen: readonly ChosenService[]): boolean | undefined =>
   chosen.find(({ service, config }) => service.state.includes("claims") && config.redisUrl !== undefined)?.config
     .redisKeepsAll;

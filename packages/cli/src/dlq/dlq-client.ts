@@ -12,7 +12,7 @@ export interface Replayed {
   readonly answer?: ToolInvokeResponse | ToolErrorMessage | undefined;
   /** Why there is no answer, in words. */
   readonly trouble?: string | undefined;
-  /** Whether the message is parked no longer. */
+  /** True if the message is parked no longer. */
   readonly isRemoved: boolean;
 }
 

@@ -3,7 +3,7 @@ import { ToolError, waitsMs } from "@rockbot/contracts";
 import { scriptRequestForm } from "@rockbot/scripts-manager";
 import { readCall } from "@rockbot/tools";
 
-/** Those that services of this repository take besides ToolInvokeRequests. */
+/** The forms that services of this repository take besides ToolInvokeRequests. */
 export const requestForms = [scriptRequestForm];
 
 /** A parked message as operators see it. Texts of strangers are still in it as they wrote them: see printable. */

@@ -15,7 +15,7 @@ import { parkedRecord, requestForms } from "./parked-record.ts";
 
 const LISTED_BODY_BYTES = 200;
 const SHOWN_BODY_BYTES = 16 * 1024;
-/** Those of this repository that take calls; others are found by what they announce. */
+/** Services of this repository that take calls; the command finds others by their announcements. */
 const OWN_SERVICES = busServices.flatMap(({ name, topic }) => (topic === undefined ? [] : [name]));
 
 type Emit = (event: DlqEvent) => void | Promise<void>;

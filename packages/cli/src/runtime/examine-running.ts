@@ -9,7 +9,7 @@ const MAX_REASON = 400;
 export interface RunningParts {
   /** By their names. */
   readonly running: ReadonlyMap<string, RunningService>;
-  /** Of the bridge, if there is one. */
+  /** The servers of the bridge, if there is one. */
   readonly servers: readonly BridgedServerHealth[] | undefined;
   readonly approvals: BridgeApprovals | undefined;
 }

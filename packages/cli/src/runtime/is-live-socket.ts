@@ -3,7 +3,7 @@ import { CommandError } from "../command-error.ts";
 
 const TIMEOUT_MS = 2000;
 
-/** Whether a process listens on the unix socket. A socket left behind by a dead process is none. */
+/** Tells whether a process listens on the unix socket. A socket left behind by a dead process is none. */
 export async function isLiveSocket(path: string): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const socket = connect(path);

@@ -22,10 +22,10 @@ import { MCP_PATH } from "./operator-mcp.ts";
 export interface OperatorAppParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
-  /** Of all callers in this process. */
+  /** The journals of all callers in this process. */
   readonly journals: () => readonly ToolCaller["journal"][];
   readonly policy: PolicyHolder | undefined;
-  /** Of the bridge in this process, if there is one. */
+  /** The approvals of the bridge in this process, if there is one. */
   readonly approvals?: BridgeApprovals | undefined;
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;

@@ -17,7 +17,7 @@ export interface OwnSocket {
   /** Makes its folder if it is missing. @throws {CommandError} if others could use the folder */
   makeFolder(): void;
   /**
-   * Whether a `rockbot up` listens on it; says whose, if it is one of another checkout.
+   * Tells whether a `rockbot up` listens on it; says whose, if it is one of another checkout.
    * @throws {CommandError} if others could use its folder, or if nobody answers
    */
   isLive(): Promise<boolean>;

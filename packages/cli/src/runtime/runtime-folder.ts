@@ -43,7 +43,7 @@ export function makeRuntimeFolder(folder: string, uid: number): void {
 }
 
 /**
- * Whether the folder exists.
+ * Tells whether the folder exists.
  * @throws {CommandError} if somebody else could have put a socket there, or could use ours
  */
 export function checkRuntimeFolder(folder: string, uid: number): boolean {

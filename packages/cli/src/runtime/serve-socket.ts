@@ -47,7 +47,7 @@ export async function refuseSecondUp(socket: OwnSocket): Promise<void> {
 export interface SocketParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
-  /** Of the bridge in this process, if there is one. */
+  /** The servers of the bridge in this process, if there is one. */
   readonly mcpServers?: (() => readonly BridgedServerHealth[] | undefined) | undefined;
   /** Likewise. */
   readonly approvals?: BridgeApprovals | undefined;
@@ -59,7 +59,7 @@ export interface SocketParts {
   readonly consoleLink?: (() => string | undefined) | undefined;
   /** The folder of its program. @default this one's */
   readonly root?: string | undefined;
-  /** Of all callers in this process, for the operator. @default the caller's */
+  /** The journals of all callers in this process, for the operator. @default the caller's */
   readonly journals?: (() => readonly ToolCaller["journal"][]) | undefined;
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;

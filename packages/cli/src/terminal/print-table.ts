@@ -9,7 +9,7 @@ export interface Column {
    * commands take as an argument must be whole.
    */
   readonly least?: number;
-  /** Whether its cells are ids that other commands take by their beginning: a cut one has no ellipsis. */
+  /** True if its cells are ids that other commands take by their beginning: a cut one has no ellipsis. */
   readonly isId?: boolean;
   readonly isRight?: boolean;
 }

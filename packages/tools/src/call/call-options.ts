@@ -25,7 +25,7 @@ export interface CallOptions {
     | Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant">
     | undefined;
   /**
-   * Whether untrusted content led to this call: the model that asks for it has read some. The policy may then deny
+   * True if untrusted content led to this call: the model that asks for it has read some. The policy may then deny
    * tools with effects.
    * @default false
    */
@@ -43,9 +43,9 @@ export interface CallOptions {
    */
   readonly durable?: boolean | undefined;
   /**
-   * Whether the next process of this caller sends the call again, if there is no answer to it. Not of use if nobody
-   * comes back for that, nor where a tool makes the call: its own call may be over by then, and else makes this one
-   * again. @default unless there is a parent
+   * True if the next process of this caller sends the call again when it has no answer. Not of use if nobody comes back
+   * for that, nor where a tool makes the call: its own call may be over by then, and else makes this one again.
+   * @default unless there is a parent
    */
   readonly isSentAgain?: boolean | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */

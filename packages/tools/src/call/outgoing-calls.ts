@@ -34,9 +34,9 @@ export interface OutgoingCallsOptions {
   readonly registry: ToolRegistry;
   readonly policy: PolicyHolder | undefined;
   readonly journal: CallJournal;
-  /** Whether the journal outlives this process. */
+  /** True if the journal outlives this process. */
   readonly isJournalKept: boolean;
-  /** Whether results may come by the blob store. */
+  /** True if results may come by the blob store. */
   readonly acceptsBlobs: boolean;
   readonly resumed: ResumedCalls;
   /** Called with the id of each call that has ended. */
@@ -320,7 +320,7 @@ function checkCall(name: string, toolCallId: string, timeoutMs: number): void {
   }
 }
 
-/** Of a tool that nobody has announced yet this is not known. */
+/** This is unknown before a service announces the tool. */
 const isRepeatSafe = (tool: ToolRegistration | undefined): boolean =>
   tool !== undefined && (tool.readOnly || tool.idempotent);
 

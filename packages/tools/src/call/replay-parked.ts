@@ -35,7 +35,7 @@ export interface ReplayOptions {
 export interface ReplayAnswer {
   /** Undefined if what came is no answer to such a request, such as one of a service that speaks other messages. */
   readonly reply: ToolInvokeResponse | ToolError | undefined;
-  /** Whether asking again would give the same: an error that may pass is not the last word. */
+  /** True if asking again would give the same: an error that may pass is not final. */
   readonly isFinal: boolean;
 }
 
@@ -57,7 +57,7 @@ export interface Replayer extends AsyncDisposable {
 /** It makes no sense to publish the request now. */
 export class ReplayRefusedError extends Error {
   override readonly name = "ReplayRefusedError";
-  /** Whether it is about this message: another may be played. */
+  /** True if it is about this message: another may be played. */
   readonly isOfMessage: boolean;
 
   constructor(message: string, isOfMessage: boolean) {

@@ -33,7 +33,7 @@ export interface ResumedCall {
   readonly onBehalfOf: string | undefined;
   /** Settles once, as the call would have. Nobody needs to handle its rejection. */
   readonly answer: Promise<ToolInvokeResponse>;
-  /** Whether there is no answer yet. */
+  /** True if there is no answer yet. */
   readonly isOpen: boolean;
 }
 
@@ -181,7 +181,7 @@ async function takeUp({
   });
 }
 
-/** Of a call that runs, one more message may be too many. */
+/** While a call runs, one more message may be too many. */
 const tooMany: ReadonlySet<string> = new Set([ToolErrorCode.Overloaded, ToolErrorCode.RateLimited]);
 
 async function awaitAnswer(

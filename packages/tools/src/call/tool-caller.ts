@@ -43,7 +43,8 @@ export interface ToolCallerOptions {
    */
   readonly instance?: string | undefined;
   /**
-   * Whether answers wait for this agent while it is away (a service), or end with it (a one-shot command).
+   * `result` lets answers wait for this agent while it is away (a service), `copy` ends them with it (a one-shot
+   * command).
    * @default "result"
    */
   readonly results?: "result" | "copy" | undefined;
@@ -74,7 +75,7 @@ export interface ToolCaller extends AsyncDisposable {
   readonly agent: string;
   /** The tools that can be called now: those announced on the bus, and the two guide tools. */
   readonly tools: ToolRegistry;
-  /** Those that a caller may use on whose behalf calls are made here. */
+  /** The tools that the caller on whose behalf calls are made here may use. */
   toolsOf(caller: string): readonly ToolRegistration[];
   /**
    * The guides of the services of which a caller may use a tool, sorted by name, once discovery is over.
@@ -105,7 +106,7 @@ export interface ToolCaller extends AsyncDisposable {
   cancel(toolCallId: string, by: string): boolean;
   /** The names of tools that wait for an operator, of those that a caller may use. */
   heldFrom(caller: string): readonly string[];
-  /** Whether a service says that tools whose names begin so may come, as what offers them is being connected. */
+  /** True if a service says that tools whose names begin so may come, as their server is being connected. */
   awaits(toolName: string): boolean;
   /**
    * Calls a tool. Settles once, by the deadline + 500 ms.
@@ -147,7 +148,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
   checkCaller(bus, { agent, results, instance, maxCallsInFlight });
   const identity = createIdentity(bus, policy);
   const self = identity.callerNamed(agent);
-  /** Whether the next process of this caller takes up what this one has out. */
+  /** True if the next process of this caller takes up the open calls of this one. */
   const isTakenUp = journals !== undefined && results !== "copy";
 
   await using stack = new AsyncDisposableStack();

@@ -3,7 +3,7 @@ import type { Tool } from "./define-tool.ts";
 import type { ToolProvider } from "./tool-provider.ts";
 
 export interface AdvisedToolsOptions<Advice> {
-  /** That of the start. It has a form in JSON. */
+  /** The advice at the start. It has a form in JSON. */
   readonly advice: Advice;
   /** The tools with the advice in their schemas. */
   readonly tools: (advice: Advice) => readonly Tool[];

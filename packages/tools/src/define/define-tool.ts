@@ -14,24 +14,24 @@ export interface Tool {
   readonly definition: ToolDefinition;
   readonly executor: ToolExecutor;
   /**
-   * Whether a later execution of the same caller and `toolCallId` takes up one that was cut off, in any process, and
+   * True if a later execution of the same caller and `toolCallId` takes up one that was cut off, in any process, and
    * begins nothing twice. Then a call whose first execution is lost runs again, with `mayHaveBegun`, instead of ending
    * in `outcome_unknown`. It says nothing about two calls, and is not announced. @default false
    */
   readonly isResumable?: boolean | undefined;
   /**
-   * Of a resumable tool: whether a call that services have died over again and again may be what they died of. A call
+   * For a resumable tool it tells whether a call that crashed its services again and again may be the cause. A call
    * that is not to blame, since it gets on from death to death, is delivered as if for the first time. @default each is
    * to blame
    */
   readonly isToBlame?: ((request: ToolInvokeRequest, caller: string) => Promise<boolean>) | undefined;
   /**
-   * Of a resumable tool: whether a call waits until its deadline for a store of claims that is away, where others are
-   * refused as `unavailable`. For calls of which somebody was told, and for which nobody waits: the request stays with
-   * the bus meanwhile. @default false
+   * True if a call of a resumable tool waits until its deadline for a store of claims that is away, where others are
+   * refused as `unavailable`. It fits calls that are reported as begun and that nobody waits for: the request stays
+   * with the bus meanwhile. @default false
    */
   readonly waitsForClaims?: boolean | undefined;
-  /** Whether its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
+  /** True if its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
   readonly leavesPlace?: boolean | undefined;
 }
 

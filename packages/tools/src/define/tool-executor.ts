@@ -63,7 +63,7 @@ export interface ToolContext {
    * @throws {ToolError}
    */
   readonly checkCall?: ((toolName: string, args: unknown) => void) | undefined;
-  /** Whether untrusted content led to the call: its caller had read some, or a call that led here. @default false */
+  /** True if untrusted content led to the call: its caller had read some, or a call that led here. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
   /**
    * What bounds whatever the call leaves behind to run later, besides the policy. Its agent writes it; it is kept with

@@ -39,11 +39,11 @@ export interface AnnouncedList {
 export interface AnnounceOptions {
   readonly service: string;
   readonly list: AnnouncedList;
-  /** Whether the list has all that the instance can serve. @default always */
+  /** Tells whether the list has all that the instance can serve. @default always */
   readonly isWhole?: (() => boolean) | undefined;
   /** Says who may be answered. */
   readonly identity: Pick<Identity, "senderOf">;
-  /** The policy that the service goes by, whose revision is told. */
+  /** The policy of the service, whose revision it announces. */
   readonly policy?: Pick<PolicyHolder, "current"> | undefined;
   readonly log: Logger;
 }

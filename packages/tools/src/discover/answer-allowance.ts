@@ -21,7 +21,7 @@ export class AnswerAllowance {
     this.#buckets = new Buckets({ clock, maxBuckets: MAX_ASKERS });
   }
 
-  /** Whether an answer of so many bytes may go to the asker; then it counts. */
+  /** Counts an answer of so many bytes to the asker, and tells whether it may go out. */
   take(asker: string, bytes: number): boolean {
     const cost = Math.min(bytes + BASE_BYTES, OF_ONE);
     return (

@@ -12,8 +12,8 @@ const TRUST_MS = 50;
 const UNSAID_MS = 500;
 
 /**
- * Whether a subscription has a consumer, so that a call to a dead service fails at once and not at its deadline. A
- * recent answer is believed; else the bus is asked, once for all who ask at the same time. A bus in this process is
+ * Tells whether a subscription has a consumer, so that a call to a dead service fails at once and not at its deadline.
+ * A recent answer is believed; else the bus is asked, once for all who ask at the same time. A bus in this process is
  * always asked.
  */
 export class ServiceLiveness {

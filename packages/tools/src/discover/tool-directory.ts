@@ -48,9 +48,9 @@ const PROBE_INTERVAL_MS = 1_000;
 const ASK_AGAIN_MS = 1_000;
 const MAX_ASK_AGAIN_MS = 4_000;
 const MAX_SERVICES = 1_000;
-/** Of one service, that are kept while its list is on its way. */
+/** The most instances of one service that are kept while its list is on its way. */
 const MAX_INSTANCES = 1_000;
-/** Of what is wrong with a list, in characters. */
+/** The most characters of a list's fault. */
 const MAX_FAULT = 500;
 
 export interface ToolDirectoryOptions extends ToolHoldersOptions {
@@ -59,10 +59,7 @@ export interface ToolDirectoryOptions extends ToolHoldersOptions {
 
 /** A caller's knowledge of the services that are there. */
 export interface Discovery {
-  /**
-   * Whether the bus has carried the question, and every service that has been heard of has sent a list that can be
-   * read.
-   */
+  /** True if the bus has carried the question, and each known service has sent a list that can be read. */
   readonly isComplete: boolean;
   /** The services whose tools are known, sorted by name. */
   readonly services: readonly string[];
@@ -89,7 +86,7 @@ export interface HeardService {
   readonly instances: number;
   /** How many tools it offers. */
   readonly tools: number;
-  /** Whether somebody takes its calls now, as far as can be known. */
+  /** True if a consumer takes its calls now, as far as the bus can tell. */
   readonly isServed: boolean;
   /** Why its list of tools cannot be used; undefined if it can be, or has not come. */
   readonly fault: string | undefined;
@@ -118,12 +115,12 @@ interface WantedList {
 }
 
 interface ServiceView {
-  /** Of the instance whose list this is; a later start's list wins. */
+  /** The epoch of the instance whose list this is; a later start's list wins. */
   epoch: number;
   hash: string;
   tools: readonly AnnouncedTool[];
   guides: readonly ToolGuide[];
-  /** Of the messages that it came in; a change adds its own, whatever it replaces. */
+  /** The bytes of its messages; a change adds its own, whatever it replaces. */
   bytes: number;
   /** By name: when each instance was last heard of, and its epoch. */
   readonly instances: Map<string, { readonly seen: number; readonly epoch: number; readonly policy?: string }>;
@@ -193,7 +190,7 @@ export class ToolDirectory implements AsyncDisposable {
     return { isComplete: this.#echoMs !== undefined && this.#wanted.size === 0, services, missing: this.missing };
   }
 
-  /** Whether services could say now what they offer. */
+  /** True if services could say now what they offer. */
   get canAsk(): boolean {
     return this.#bus.isReady;
   }
@@ -239,7 +236,7 @@ export class ToolDirectory implements AsyncDisposable {
     return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
-  /** Whether a service of the name is there, and its list. */
+  /** Tells whether a service of the name is there, and its list. */
   knows(service: string): boolean {
     return this.#services.has(service);
   }
@@ -249,12 +246,12 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#services.get(service)?.guides[0]?.summary;
   }
 
-  /** Whether a service announced the name within the last 10 minutes. */
+  /** Tells whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
     return this.#holders.remembers(name);
   }
 
-  /** Whether a service says that tools whose names begin so may come. Case does not matter. */
+  /** True if a service says that tools whose names begin so may come. Case does not matter. */
   awaits(name: string): boolean {
     const lower = name.toLowerCase();
     const guides = [...this.#services.values()].flatMap((view) => view.guides);
@@ -286,13 +283,16 @@ export class ToolDirectory implements AsyncDisposable {
     await this.#waitFor(LIST_MS, () => this.#holders.has(name) || !this.#awaitsLists(LIST_MS));
   }
 
-  /** Whether a list has not come that had not so much time yet. One that came and cannot be used is not waited for. */
+  /**
+   * Tells whether a list is missing that may still come within the time. One that came and cannot be used is not waited
+   * for.
+   */
   #awaitsLists(ms: number): boolean {
     const now = performance.now();
     return [...this.#wanted.values()].some(({ since, fault }) => fault === undefined && now - since < ms);
   }
 
-  /** Whether somebody takes calls for the tool now, as far as can be known; see ServiceLiveness. */
+  /** Tells whether a consumer takes calls for the tool now, as far as the bus can tell; see ServiceLiveness. */
   isServed(tool: FoundTool): boolean | Promise<boolean> {
     return this.#liveness.isServed(tool.subscription);
   }

@@ -44,7 +44,7 @@ export class ToolHolders {
     return this.#held.get(name)?.service;
   }
 
-  /** Whether a service announced the name within the last 10 minutes. */
+  /** Tells whether a service announced the name within the last 10 minutes. */
   remembers(name: string): boolean {
     return (
       this.#held.has(name) || performance.now() - (this.#lastSeen.get(name) ?? Number.NEGATIVE_INFINITY) < REMEMBER_MS
@@ -61,7 +61,7 @@ export class ToolHolders {
         this.#hold(service, tool);
   }
 
-  /** Lets go of the names of a service that is gone. Those that others announce meanwhile are theirs from now on. */
+  /** Lets go of the names of a service that is gone. Names that others announce meanwhile are theirs from now on. */
   release(
     service: string,
     tools: readonly AnnouncedTool[],

@@ -2,7 +2,7 @@ import type { ToolAnnouncement } from "@rockbot/contracts";
 import { MAX_LIST_BYTES } from "../limits.ts";
 
 const MAX_UNFINISHED = 256;
-/** Of all lists that are not complete. */
+/** The bytes of all lists that are not complete. */
 const MAX_UNFINISHED_BYTES = 2 * MAX_LIST_BYTES;
 
 /** Names a list; its pages are the same from each instance of its service. */

@@ -128,7 +128,10 @@ class SharedRuns {
 /** Longer keys are hashed, which costs more than to compare a short one. */
 const MAX_KEY_LENGTH = 256;
 
-/** Of the caller, the tool and its arguments, whatever their order. A text that begins with "[", which no hash does. */
+/**
+ * The key of the caller, the tool and its arguments, whatever their order. A text that begins with "[", which no hash
+ * does.
+ */
 function keyOf(name: string, { caller, input }: ToolContext): string {
   const key = canonicalJson([caller, name, input]);
   return key.length <= MAX_KEY_LENGTH ? key : hash("sha256", key, "base64url");

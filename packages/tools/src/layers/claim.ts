@@ -169,7 +169,10 @@ export class CallClaims {
     }
   }
 
-  /** Whether somebody may have taken the call whose claim the store does not have: it has lost it, or never got it. */
+  /**
+   * Tells whether another execution may have taken the call although the store has no claim: it has lost it, or never
+   * got it.
+   */
   #mayBeForgotten(
     { maybeTakenSince, begunAt }: { readonly maybeTakenSince: number | undefined; readonly begunAt: number },
     remembersSince: number,
@@ -264,7 +267,7 @@ function notStarted({ toolName }: ToolInvokeRequest, cause: StoreUnavailableErro
   );
 }
 
-/** Of a call that was delivered before, to somebody of whom nothing is known. */
+/** The error of a call that was delivered before, and whose first execution is unknown. */
 export function unknownOutcome({ toolName }: Pick<ToolInvokeRequest, "toolName">): ToolError {
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,

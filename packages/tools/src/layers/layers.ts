@@ -24,7 +24,7 @@ export interface Serving {
   readonly concurrency: number;
   /** How many calls have a handler besides. */
   readonly waiting: number;
-  /** Whether the calls of a tool run beside the others, and count among themselves. @default none does */
+  /** Tells whether the calls of a tool run beside the others, and count among themselves. @default none does */
   readonly isAside?: (tool: string) => boolean;
   readonly claims: CallClaims;
   readonly rates: RateStore;

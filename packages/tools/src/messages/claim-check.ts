@@ -30,10 +30,10 @@ export interface LeaveOptions {
   readonly ttlMs: number;
 }
 
-/** Whether an answer of so many bytes is left in a blob store, where the request asks for that. */
+/** True if the blob store takes an answer of so many bytes, where the request asks for that. */
 export const isForBlob = (bytes: number): boolean => bytes > INLINE_RESULT_BYTES && bytes <= MAX_BLOB_RESULT_BYTES;
 
-/** Whether a header of a request is a capability. */
+/** True if a header of a request is a capability. */
 export const isCapability = (text: string | undefined): text is string =>
   text !== undefined && /^[0-9a-f]{64}$/.test(text);
 

@@ -18,7 +18,7 @@ export interface Sender {
   readonly name: string;
   /** On whose behalf the message was sent. */
   readonly caller: string;
-  /** Whether answers to the sender may go to this topic. */
+  /** Tells whether answers to the sender may go to this topic. */
   mayHear(topic: string): boolean;
 }
 
@@ -32,11 +32,11 @@ export interface Identity {
    * @returns why nobody is believed to be it; the sender may learn that only if `name` is known
    */
   senderOf(message: Envelope): Sender | Stranger;
-  /** Whether the message is from the service; one that is not counts as forged. */
+  /** Tells whether the message is from the service; a message of another sender counts as forged. */
   isFrom(service: string, message: Envelope, kind: ForgedKind): boolean;
   /** The same, where only the tool is known: a result that was left for a restarted caller. */
   mayAnswer(toolName: string, message: Envelope): boolean;
-  /** Whether the service may offer the tool on its topic. */
+  /** Tells whether the service may offer the tool on its topic. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
   /**
    * The caller that this process is when it calls for itself as `agent`.

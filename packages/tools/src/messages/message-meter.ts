@@ -31,7 +31,7 @@ type Extra = keyof typeof EXTRAS;
 
 /** Unused room is saved for this long. */
 const SAVED_MS = 10_000;
-/** Of callers that are known at once. A bus that verifies nobody has as many as somebody makes up. */
+/** The most callers that are known at once. A bus that verifies nobody has as many as somebody makes up. */
 const MAX_CALLERS = 10_000;
 /** A caller's drops are logged this far apart, and those of all callers together. */
 const LOG_EVERY_MS = 60_000;
@@ -69,7 +69,7 @@ export class MessageMeter {
     ])?.retryAfterMs;
   }
 
-  /** Whether the caller may have one more of these. */
+  /** Counts one more of these for the caller, and tells whether it may pass. */
   takeExtra(kind: Extra, caller: string): boolean {
     return this.#buckets.take([chargeOf(`${kind} ${caller}`, EXTRAS[kind], 1)]) === undefined;
   }

@@ -25,7 +25,7 @@ export interface EncodedReply {
   readonly body: Uint8Array;
 }
 
-/** Of the words in an error that cannot be read otherwise. */
+/** The longest words in an error that cannot be read otherwise. */
 const MAX_SAID = 500;
 
 /**
@@ -68,7 +68,7 @@ function encodeError(request: Ids, error: ToolError): Uint8Array {
   }
 }
 
-/** Of a tool whose result is no JSON that readers take. */
+/** The error of a tool whose result is no JSON that readers take. */
 function uncarriable({ toolName }: Ids, cause: unknown): ToolError {
   const why = cause instanceof UncarriableError ? cause.message : "nests too deep or refers to itself";
   return new ToolError(
@@ -145,7 +145,7 @@ export function answerOf(
   );
 }
 
-/** Of a call that was answered by its deadline, though with the answer to another one, as far as that says. */
+/** The error of a call whose deadline brought the answer to another one, as far as that answer says. */
 export const misaddressed = (toolName: string, cause: unknown): ToolError =>
   new ToolError(
     ToolErrorCode.OutcomeUnknown,

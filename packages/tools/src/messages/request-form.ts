@@ -56,6 +56,6 @@ export function formOf({ type }: { readonly type: string }, forms: readonly Requ
   return forms.find((form) => isOfForm(type, form)) ?? toolRequestForm;
 }
 
-/** Whether a type's name is that of a form, in whatever case. */
+/** True if a type's name is that of a form, in any case. */
 export const isOfForm = (type: string, form: RequestForm): boolean =>
   type === form.type || type.toLowerCase() === form.type.toLowerCase();

@@ -75,7 +75,7 @@ export class AnswerPublisher {
     }
   }
 
-  /** Whether somebody consumes the queue for answers on the topic; true also if the bus does not say. */
+  /** Tells whether the queue for answers on the topic has a consumer; true also if the bus does not say. */
   async #isThere(topic: string): Promise<boolean> {
     try {
       return ((await this.#bus.inspect(topic.replace(/^(tool|script)\./, "")))?.consumers ?? 0) > 0;

@@ -25,7 +25,7 @@ type Ids = Pick<ToolInvokeRequest, "toolCallId" | "toolName">;
 
 /** The facts of a call beside its answer. */
 export interface AnswerNotes {
-  /** Of the request. @default that of tool requests */
+  /** The form of the request. @default that of tool requests */
   readonly form?: RequestForm | undefined;
   /** Gets its line. */
   readonly entry?: CallEntry | undefined;

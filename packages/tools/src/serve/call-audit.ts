@@ -13,7 +13,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 export interface CallAuditOptions {
   /** Where a line is written for each call. */
   readonly audit: AuditLog | undefined;
-  /** Whether calls are refused while no lines can be written. */
+  /** True to refuse calls while no lines can be written. */
   readonly isRequired: boolean;
   readonly service: string;
 }

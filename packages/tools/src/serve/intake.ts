@@ -15,10 +15,7 @@ export interface IntakeOptions {
 
 /** A caller that has so many of the handlers while none is free is in the way of others. */
 const CROWDING_PART = 0.75;
-/**
- * Of what runs at once, the part that one caller may have meanwhile: others find a place at once, however long its
- * calls take.
- */
+/** The part of all places that one caller may have: others find a place at once, however long its calls take. */
 const SHARE_PART = 0.75;
 /** Somebody else who was there within this time is there. */
 const PRESENT_MS = 60_000;
@@ -72,7 +69,7 @@ export class Intake implements AsyncDisposable {
     this.#restraints = new Buckets({ clock: this.#clock, maxBuckets: MAX_RESTRAINED });
   }
 
-  /** Whether the caller may have one more message here. */
+  /** Tells whether the caller may have one more message here. */
   hasRoom(caller: string, bytes: number, inFlight: number): boolean {
     if (this.#more === undefined) return true;
     const { count, bytes: held } = this.#held.get(caller) ?? NOTHING;

@@ -124,7 +124,7 @@ export class RequestHandler {
     await answers.write(address, ids, error, performance.now(), { form });
   }
 
-  /** Whether a request that services have died over may be what they died of: its tool knows, if anything does. */
+  /** Tells whether a request that crashed its services may be the cause: only its tool can know. */
   async isToBlame(message: Envelope): Promise<boolean> {
     const { forms, identity, served } = this.#options;
     const read = readRequest(message, formOf(message, forms));
@@ -278,7 +278,7 @@ export class RequestHandler {
 const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
   "refusal" in sender ? sender.refusal : readRequest(message, form);
 
-/** Whether a refusal is this handler's to give; see Delivery. */
+/** Tells whether this handler may refuse the request; see Delivery. */
 const isOurs = async (delivery: Delivery): Promise<boolean> => (await delivery.isOurs?.()) ?? true;
 
 /** See ToolContext. The bus knows of its own deliveries, and the sender of an earlier message. */

@@ -28,7 +28,7 @@ export class RequestLimit {
       : FULL_RETRY_MS;
   }
 
-  /** Whether one more of the caller's requests that are too many is answered. One that is not is counted as dropped. */
+  /** Tells whether one more of the caller's excess requests gets an answer. One that is not is counted as dropped. */
   answersRefusal(caller: string): boolean {
     if (this.#options.meter.takeExtra("refusal", caller)) return true;
     this.#drop("invoke", caller);
@@ -36,7 +36,7 @@ export class RequestLimit {
   }
 
   /**
-   * Whether one more request that nobody can be answered about is kept for an operator. One that is not is counted as
+   * Tells whether one more request without a possible answer is kept for an operator. One that is not is counted as
    * dropped.
    */
   keepsUnanswerable(caller: string, { isTooLarge }: { readonly isTooLarge: boolean }): boolean {

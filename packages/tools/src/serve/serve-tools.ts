@@ -100,7 +100,7 @@ export interface ServeToolsOptions {
   readonly provider?: string | undefined;
   /** Gets a line for each call that ends here, answered or not. @default nobody */
   readonly audit?: AuditLog | undefined;
-  /** Whether calls are refused while the audit log cannot be written. @default false */
+  /** True to refuse calls while the audit log cannot be written. @default false */
   readonly isAuditRequired?: boolean | undefined;
   readonly log?: Logger | undefined;
 }

@@ -13,7 +13,7 @@ export interface ServedToolsOptions {
   readonly withLayers: (tool: Tool) => ToolExecutor;
 }
 
-/** Whether a call may have effects; of tools that are not there yet this is not known. */
+/** True if a call may have effects; also while the tools are unknown. */
 export const mayHaveEffects = (set: ToolSet): boolean =>
   isProvider(set) || set.tools.some(({ definition }) => !definition.readOnly);
 

@@ -33,8 +33,8 @@ export interface A2aDoor {
 
 const LOOK_MS = 1_000;
 /**
- * Of one answer, and of all of one caller. A client that leaves more unread is cut off: of a caller's answers, the one
- * with most.
+ * The bound of one answer, and of all answers of one caller. A client that leaves more unread is cut off: of a caller's
+ * answers, the one with most.
  */
 const MAX_UNREAD_BYTES = { ofOne: 16 * 1024 * 1024, ofCaller: 32 * 1024 * 1024 } as const;
 

@@ -18,7 +18,7 @@ export interface ServeA2aOptions {
   /** @default the memory of this process */
   readonly tasks: TaskStore | undefined;
   readonly sessions: SessionHub;
-  /** Whether requests show a token now. */
+  /** True if requests need a token now. */
   readonly needsToken: () => boolean;
   /** Aborts when streams end, as the process stops. */
   readonly ending: AbortSignal;

@@ -4,7 +4,7 @@ import type { ToolCaller } from "@rockbot/tools";
 
 export interface AsToolErrorOptions {
   readonly caller: Pick<ToolCaller, "tools">;
-  /** Whether the request may be with the service: it was handed to the bus. */
+  /** True if the request may be with the service: it was handed to the bus. */
   readonly isSent: boolean;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal | undefined;

@@ -8,9 +8,9 @@ export interface CallHeaders {
   readonly timeoutMs: number;
   /** How long ago the client sent the call first, if it repeats one that it has no answer to. */
   readonly firstSentMsAgo: number | undefined;
-  /** Whether the call goes on when the client's connection closes. */
+  /** True if the call goes on when the client's connection closes. */
   readonly goesOn: boolean;
-  /** Whether untrusted content led to the call, as the client says: that restricts only. */
+  /** True if the client says that untrusted content led to the call: that restricts only. */
   readonly hasReadUntrusted: boolean;
 }
 
@@ -81,5 +81,5 @@ export function callIdOf(key: string, caller: string | undefined): string {
   return createHash("sha256").update(`${scope}:${bare}`).digest("hex").slice(0, 32);
 }
 
-/** Whether the text has the form of the ids that are minted here. */
+/** Tells whether the text has the form of the ids that are minted here. */
 export const isCallId = (text: string): boolean => /^[0-9a-f]{32}$/.test(text);

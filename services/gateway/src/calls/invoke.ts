@@ -130,6 +130,6 @@ function sendJson(outgoing: ServerResponse, value: unknown, headers: Readonly<Re
   return RESPONSE_ALREADY_SENT;
 }
 
-/** Whether an Accept header names the media type itself; `*` does not ask for it. */
+/** Tells whether an Accept header names the media type itself; `*` does not ask for it. */
 const accepts = (header: string | undefined, type: string): boolean =>
   (header ?? "").split(",").some((part) => part.split(";", 1)[0]?.trim().toLowerCase() === type);

@@ -70,7 +70,7 @@ export async function* answerChunks(writer: ChunkWriter, options: AnswerChunksOp
   }
 }
 
-/** Texts that came together are one. Of the progress of a call the latest is enough. */
+/** Texts that came together are one. For the progress of a call the latest is enough. */
 function merged(events: readonly AgentEvent[]): AgentEvent[] {
   const result: AgentEvent[] = [];
   for (const event of events) {

@@ -11,7 +11,6 @@ export class AnswerText {
   /** Since the last tool call. */
   #text = "";
 
-  /** Whether there is any. */
   get isBegun(): boolean {
     return this.#text !== "";
   }

@@ -4,7 +4,7 @@ import { readAfter } from "../sessions/read-session.ts";
 
 /** The words of a request's headers about its turn. */
 export interface ChatHeaders extends Omit<CallHeaders, "firstSentMsAgo"> {
-  /** Whether the client can come back to the turn by its key. */
+  /** True if the client can come back to the turn by its key. */
   readonly hasKey: boolean;
   /** The client has what the stream carried up to this sequence. */
   readonly after: number | undefined;

@@ -11,7 +11,7 @@ export interface ChatRequest {
   /** As the client says it, for the answer. */
   readonly model: string;
   readonly isStream: boolean;
-  /** Whether the last chunk of a stream says what the turn used. */
+  /** True if the last chunk of a stream gives the usage of the turn. */
   readonly includeUsage: boolean;
 }
 
@@ -20,8 +20,8 @@ export const AGENT_MODEL = "rockbot";
 
 /**
  * Reads the body of a request for a chat completion. Parameters that tune a model, such as `temperature`, are the
- * operator's and are passed over. Those that would change the answer's form, or promise what the agent does not keep,
- * are refused.
+ * operator's and are passed over. Parameters that would change the answer's form, or promise something that the agent
+ * does not keep, are refused.
  * @param sessionId the session, of which only the newest message is taken; without one the messages are the whole
  * conversation
  * @throws {ToolError} `invalid_arguments` that names every fault; its `details.param` is where the first is

@@ -5,7 +5,7 @@ import { HttpErrorCode } from "../http/http-error.ts";
 /** A request's part in a turn. */
 export interface TurnVisit {
   readonly result: Promise<ToolInvokeResponse>;
-  /** Whether the turn ran already when the request came. */
+  /** True if the turn ran already when the request came. */
   readonly hasJoined: boolean;
   /**
    * The client is gone. The turn ends with its last client, unless one of them wants it to go on, and not too many do
@@ -20,7 +20,7 @@ export interface VisitOptions {
   readonly toolCallId: string;
   /** The arguments of the turn. */
   readonly input: object;
-  /** Whether the turn goes on without its clients. */
+  /** True if the turn goes on without its clients. */
   readonly goesOn: boolean;
 }
 

@@ -13,7 +13,7 @@ export interface AuthenticateOptions {
   readonly token: (() => string | undefined) | undefined;
   /** Whose tokens say who calls. */
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
-  /** Whether requests are taken without a token if there is none to show. */
+  /** True to take requests without a token if no token is configured. */
   readonly isOpen: boolean;
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;

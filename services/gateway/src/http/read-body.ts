@@ -98,7 +98,7 @@ export function readA2aBody(body: ReceivedBody, headers: IncomingHttpHeaders): R
 }
 
 /**
- * The message of MCP in a request's body. Whether it is one is for the protocol to say.
+ * The message of MCP in a request's body. The protocol decides whether it is a message.
  * @throws {McpRequestTooLargeError} with its id
  * @throws {ToolError} in words for the client, if it is no JSON
  */
@@ -110,7 +110,7 @@ export function readMcpMessage(body: ReceivedBody, headers: IncomingHttpHeaders)
 
 /** A client of a protocol with ids waits for an answer to its request, and makes little of any other. */
 export class McpRequestTooLargeError extends ToolError {
-  /** Of the request; undefined if it has none that could be found. */
+  /** The id of the request; undefined if none could be found. */
   readonly id: string | number | undefined;
 
   constructor(id: string | number | undefined) {

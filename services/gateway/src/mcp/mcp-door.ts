@@ -25,8 +25,8 @@ export const MCP_PATH = "/mcp";
 const READ = /^(accept|content-type|mcp-[a-z-]+)$/;
 
 /**
- * Whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a header
- * that says other than the body.
+ * Tells whether a request opens a stream of changes, which lasts as long as its client wishes. The protocol refuses a
+ * header that says other than the body.
  */
 export const isListening = (method: string, mcpMethod: string | undefined): boolean =>
   method === "GET" || mcpMethod === "subscriptions/listen";

@@ -4,7 +4,7 @@ import type { AgentEvent, ToolAgentEventsOutput } from "@rockbot/contracts";
 /** Reads what the session's log has after a sequence, up to its limit. @throws {ToolError} */
 export type ReadLog = (after: number) => Promise<ToolAgentEventsOutput>;
 
-/** So many events wait for a reader that is slow. Of one that is slower they are dropped, and the log has them. */
+/** So many events wait for a reader that is slow. A slower reader loses further ones, and the log says so. */
 const MAX_HEARD = 1_000;
 /** So many events are known again. */
 const MAX_TAKEN = 1_000;

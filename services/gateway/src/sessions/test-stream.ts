@@ -41,7 +41,7 @@ export async function openStream({ port, path, headers = {}, body }: OpenStreamO
     status,
     text: () => text,
     isEnded: () => isEnded,
-    /** Whether the other side broke the connection. */
+    /** Tells whether the other side broke the connection. */
     isCut: () => isCut,
     events: () => eventsIn(text),
     [Symbol.dispose]: () => void sent.destroy(),

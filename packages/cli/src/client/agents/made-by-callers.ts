@@ -66,7 +66,7 @@ async function keptIn(
   ];
 }
 
-/** Of several of a kind and name the first counts for a caller, in the order of what it sees. */
+/** The first of a kind and name counts for a caller, in the order that it sees. */
 const firstOfEachName = (seen: readonly MadeByCaller[]): readonly MadeByCaller[] =>
   seen.filter(
     ({ kind, record: { name } }, i) =>

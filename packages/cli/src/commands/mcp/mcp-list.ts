@@ -17,7 +17,7 @@ export interface McpListOptions {
 
 const MAX_LINE = 400;
 const MAX_NAMES = 400;
-/** Of what a server said before it failed, and of tools that are left out. */
+/** The most lines of a failed server's last words, and of tools that are left out. */
 const MAX_LINES = 12;
 
 /**

@@ -35,7 +35,7 @@ export class CallableTools implements AsyncDisposable {
   /** Guides for tools of this process's own, some with a tool whose users alone read it. */
   readonly #guides = new Map<string, { readonly guide: ToolGuide; readonly tool: string | undefined }>();
   readonly #options: CallableToolsOptions;
-  /** Of the tools that are listed because a service announced them; others are this process's own. */
+  /** The tools that are listed because a service announced them; others are this process's own. */
   readonly #remote = new Map<string, RemoteTool>();
 
   constructor(bus: Bus, options: CallableToolsOptions) {
@@ -80,9 +80,7 @@ export class CallableTools implements AsyncDisposable {
     return executor !== undefined && executor === this.registry.getExecutor(name) ? executor : undefined;
   }
 
-  /**
-   * Those that the caller may use on whose behalf a call is made, with the values of arguments that may be shown to it.
-   */
+  /** The tools that the caller on whose behalf a call is made may use, with the values of arguments that it may see. */
   of(caller: string): readonly ToolRegistration[] {
     const { policy, self } = this.#options;
     const usable =

@@ -93,8 +93,8 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
 }
 
 /**
- * Whether all is known that a service offers here. The bridge's list lacks the tools that this process has from its
- * first index on.
+ * True if this process knows all that a service offers. The bridge's list lacks the tools that this process has from
+ * its first index on.
  */
 const hasItOff = (service: string, { directory, registry }: CallableTools): boolean =>
   service === MCP_BRIDGE ? registry.get(toolDefinitions.mcpListServices.name) !== undefined : directory.knows(service);

@@ -3,8 +3,8 @@ import type { Decision } from "@rockbot/policy";
 import type { ToolRegistration } from "../../define/tool-registry.ts";
 
 /**
- * What announces values that an argument may have, besides others: a model is told them in words, as an `enum` would
- * keep it from the others.
+ * Announces values that an argument may have, besides others: a model gets them in words, as an `enum` would exclude
+ * the others.
  */
 const OPEN = "x-open-enum";
 /**
@@ -84,8 +84,7 @@ function inWords(values: readonly string[], takesOthers: boolean): string {
 }
 
 /**
- * Whether no rule says of this argument that it may not be so. What a rule says of others does not count: they are not
- * known yet.
+ * True if no rule forbids the argument this value. What a rule says of others does not count: they are not known yet.
  */
 const isTaken = (name: string, value: unknown, rules: Rules): boolean =>
   rules.every(

@@ -14,8 +14,8 @@ export function usableBy(
 }
 
 /**
- * The policy's answer on a caller's use of a tool. It is undefined for tools of this process. Of a tool that nobody has
- * announced yet it is not known whether it is read-only: only its service decides what untrusted content means for it.
+ * The policy's answer on a caller's use of a tool. It is undefined for tools of this process. Before a tool is
+ * announced, only its service knows if it is read-only, and decides about untrusted content.
  */
 export function decide(
   caller: string,

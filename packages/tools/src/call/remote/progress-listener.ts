@@ -8,7 +8,7 @@ import { progressTopic } from "../../serve/progress-reporter.ts";
 export interface ProgressListenerOptions {
   readonly replyTo: string;
   readonly address: string;
-  /** Whether the message may tell of the tool's progress. */
+  /** Tells whether the message may be about the tool's progress. */
   readonly isGenuine: (toolName: string, message: Envelope) => boolean;
   readonly meter: Pick<MessageMeter, "admits">;
 }

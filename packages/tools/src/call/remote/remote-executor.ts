@@ -33,7 +33,7 @@ const SCRIPT_TOPIC = "script.invoke";
 
 export interface RemoteExecutorOptions {
   readonly bus: Bus;
-  /** Of the name that the caller has now. */
+  /** The station of the caller's present name. */
   readonly station: () => Pick<Station, "address" | "requester" | "progress">;
   readonly directory: ToolDirectory;
   readonly identity: Identity;
@@ -43,7 +43,7 @@ export interface RemoteExecutorOptions {
 }
 
 /**
- * Of the bytes that all headers may have. What is left behind under more may use no tool, as nobody can read what it
+ * The part of the bytes of all headers. What is left behind under more may use no tool, as nobody can read what it
  * could.
  */
 const MAX_GRANT_BYTES = 12 * 1024;
