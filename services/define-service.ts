@@ -85,7 +85,7 @@ export interface BusStartParts<Config, Reads extends ServiceFacet = ServiceFacet
 
 /** What only a deployment has to know of a service: the chart and compose read it. */
 export interface Deployment {
-  /** Whether a release of the chart has it unless its values say otherwise. @default true */
+  /** True if a release of the chart has it unless its values say otherwise. @default true */
   readonly enabled?: boolean;
   /** How many a release of the chart runs unless its values say otherwise. @default 1 */
   readonly replicas?: number;
@@ -134,15 +134,14 @@ export interface BusServiceDefinition<Name extends string, Config, Running, Read
   readonly state: readonly State[];
   /** The facets of the policy that it reads itself, besides what decisions on calls carry. */
   readonly facets?: readonly Reads[];
-  /** Whether it makes calls on behalf of others, so that the policy has it among its delegates. */
+  /** True if it makes calls on behalf of others, so that the policy has it among its delegates. */
   readonly isDelegate?: boolean;
   /** The setting without which `rockbot up` leaves it out, unless it is named. */
   readonly needs?: string;
   /** Finds out for `rockbot doctor` what of it this machine lacks. */
   examine?(config: Readonly<Config>, env: Env): Promise<readonly Finding[]>;
   /**
-   * Starts it; a ToolError says in words why it cannot be had here. Imports its code, so that the list itself loads
-   * none.
+   * Starts it; a ToolError says in words why it cannot run here. Imports its code, so that the list itself loads none.
    */
   start(parts: BusStartParts<Config, Reads>): Promise<Running>;
 }
@@ -172,7 +171,7 @@ export type BusService<
   Reads extends ServiceFacet = ServiceFacet,
 > = BusServiceDefinition<Name, Config, Running, Reads> & Loading<Config> & { readonly onBus: true };
 
-/** Whether a service's settings have the one that it needs. */
+/** Tells whether a service's settings have the one that it needs. */
 export const isConfigured = ({ needs }: Pick<BusService, "needs">, config: object): boolean =>
   needs === undefined || (config as Readonly<Record<string, unknown>>)[needs] !== undefined;
 

@@ -321,7 +321,7 @@ export type ServiceName = Listed["name"];
 /** Every service. */
 export const services: readonly (BusService | Server)[] = listed;
 
-/** Those on the bus, which `rockbot up` runs in one process. */
+/** The services on the bus, which `rockbot up` runs in one process. */
 export const busServices: readonly BusService[] = services.filter((service) => service.onBus);
 
 /** The entry of that name, with the types of its settings and of what it starts. */

@@ -138,7 +138,7 @@ type Kinds = typeof stateKinds;
 /** `claims` keeps calls with effects from running twice, `rates` counts what callers have used up. */
 export type State = keyof Kinds;
 
-/** Those in Redis. */
+/** The kinds in Redis. */
 export type SharedState = { [Kind in State]: Kinds[Kind] extends SharedKind ? Kind : never }[State];
 
 /** What is opened of each kind in Redis; nothing of those that an entry does not name, and nothing without Redis. */

@@ -194,12 +194,12 @@ export class Examiner implements AsyncDisposable {
     return this.peer.look(queueName(this.options.service, part));
   }
 
-  /** Whether somebody consumes the service's requests, now or soon. */
+  /** Tells whether the service's requests have a consumer, now or soon. */
   isConsumed(withinMs: number): Promise<boolean> {
     return this.until(async () => ((await this.look())?.consumers ?? 0) > 0, withinMs);
   }
 
-  /** Whether the service answers a good request. Waits for one that somebody else starts anew. */
+  /** Tells whether the service answers a good request. Waits for one that somebody else starts anew. */
   async isUp(): Promise<boolean> {
     if (!(await this.isConsumed(this.options.process === undefined ? ANSWER_MS : BEGUN_MS))) return false;
     const exchange = await this.send();

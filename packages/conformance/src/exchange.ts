@@ -5,7 +5,7 @@ import { Breach } from "./breach.ts";
 /** A message that answers a request, as it came. */
 export interface Reply {
   readonly message: PeerMessage;
-  /** Of an error. */
+  /** The code of an error. */
   readonly code: string | undefined;
   readonly content: string | null | undefined;
   readonly details: Readonly<Record<string, unknown>>;

@@ -10,14 +10,14 @@ import {
 
 /** The words of a service about itself, to all or to the examiner. */
 export class Hearing {
-  /** Those to all, as they came. */
+  /** The heartbeats to all, in order of arrival. */
   readonly heartbeats: { readonly at: number; readonly value: ToolHeartbeat }[] = [];
   readonly pages: ToolAnnouncement[] = [];
   /** The messages that could not be read, and why. */
   readonly faults: string[] = [];
   /** What is wrong with the list; undefined if all that came of it can be read. */
   listFault: string | undefined;
-  /** Of the list that was asked for last. */
+  /** The tools of the newest list that was asked for. */
   tools: readonly AnnouncedTool[] = [];
   readonly #service: string;
 

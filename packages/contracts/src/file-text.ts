@@ -3,9 +3,9 @@ import { visibleText } from "./visible-text.ts";
 
 /** A file as it came in a message. */
 export interface GivenFile {
-  /** Empty if nobody says. */
+  /** Empty if the sender gives none. */
   readonly name: string;
-  /** As the sender says it; empty if nobody says. */
+  /** The sender's claim; empty without one. */
   readonly mediaType: string;
   readonly bytes: Uint8Array;
 }

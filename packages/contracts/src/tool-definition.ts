@@ -28,7 +28,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   /** Whose words name, description and schemas are. @default our own */
   readonly trust?: ContentTrust | undefined;
   readonly validateInput: Validator<Input>;
-  /** Of arguments that do not fit: what is taken in their place, if that fits. @default nothing */
+  /** Mends arguments that do not fit: its result is taken, if that fits. @default nothing */
   readonly mendInput?: ((input: Record<string, unknown>) => Record<string, unknown>) | undefined;
   readonly validateOutput?: Validator<Output> | undefined;
 }

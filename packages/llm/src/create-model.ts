@@ -20,7 +20,7 @@ import { toProviderSchema } from "./request/to-provider-schema.ts";
 /** Where a model is, and how patiently it is asked. */
 // Many because: a server of a model differs in each of them, and all but two have a default.
 export interface CreateModelOptions {
-  /** Of the API, such as `https://api.openai.com/v1`; without a path, `/v1` is added. */
+  /** The address of the API, such as `https://api.openai.com/v1`; without a path, `/v1` is added. */
   readonly url: string;
   /** As the provider names it. */
   readonly model: string;
@@ -134,7 +134,7 @@ function deadlineSignal(end: number, subject: string): Disposable & { readonly s
 }
 
 /**
- * Anthropic wants to be told how long an answer may be, and takes that off what a request may have. More than the model
+ * Anthropic needs the most tokens of an answer, and takes them off those that a request may have. More than the model
  * can is cut by the SDK.
  */
 const ANTHROPIC_OUTPUT_TOKENS = 32_000;

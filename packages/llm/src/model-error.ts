@@ -38,7 +38,7 @@ export class ModelError extends Error {
   readonly retryAfterMs?: number;
   /** What the model can read, if the provider said so with `context_overflow`. */
   readonly limitTokens?: number;
-  /** Whether the same request may succeed later. */
+  /** True if the same request may succeed later. */
   readonly isRetryable: boolean;
 
   constructor(

@@ -44,7 +44,7 @@ export interface AnswerForm {
   /** A JSON Schema. @default any object */
   readonly schema?: object | undefined;
   readonly name?: string | undefined;
-  /** Whether the schema is in the provider's subset, and is enforced. @default false */
+  /** True if the schema is in the provider's subset, and is enforced. @default false */
   readonly strict?: boolean | undefined;
 }
 
@@ -61,7 +61,7 @@ export type ModelMessage =
       readonly role: "assistant";
       readonly content: string;
       readonly toolCalls?: readonly ModelToolCall[] | undefined;
-      /** Of the answer that this message repeats. */
+      /** The provider's data of the answer that this message repeats. */
       readonly providerData?: ProviderData | undefined;
     }
   | {
@@ -86,8 +86,8 @@ export interface ModelTool {
   readonly name: string;
   readonly description: string;
   /**
-   * A JSON Schema, of any dialect. What a provider refuses is loosened before it goes out: whoever runs the tool checks
-   * the arguments.
+   * A JSON Schema, of any dialect. Keywords that a provider refuses are loosened before they go out: the runner of the
+   * tool checks the arguments.
    */
   readonly parameters: object;
 }

@@ -51,7 +51,7 @@ export function entryInfo(key: string, value: string, options: KeepOptions, now:
   };
 }
 
-/** Whether each character of a text fits in one byte, as in a JavaScript engine; others take two. */
+/** Tells whether each character of a text fits in one byte, as in a JavaScript engine; others take two. */
 export const isNarrow = (text: string): boolean => !/[^\0-\xff]/.test(text);
 
 /** How much of its owner's bytes an entry takes. */

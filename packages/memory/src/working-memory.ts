@@ -43,8 +43,8 @@ export interface OwnedMemory {
   /** The entries whose keys begin so, by key. */
   list(prefix: string): Promise<readonly MemoryEntryInfo[]>;
   /**
-   * Those that fit, the best first; without words the newest first. Words are looked for in all keys, and in the newest
-   * 16 Mi characters of values.
+   * Finds the entries that fit, the best first; without words the newest first. Words are looked for in all keys, and
+   * in the newest 16 Mi characters of values.
    */
   search(query: SearchQuery): Promise<readonly MemoryHit[]>;
 }
@@ -57,9 +57,9 @@ export interface KeepOptions {
   readonly category?: string | undefined;
   /** At most 20 of 64 characters. */
   readonly tags?: readonly string[] | undefined;
-  /** Whether the text is a stranger's, or made from one. @default false */
+  /** True if the text is a stranger's, or made from one. @default false */
   readonly isUntrusted?: boolean | undefined;
-  /** Of a stranger's definitions: an operator has approved them. @default false */
+  /** True if an operator has approved a stranger's definitions. @default false */
   readonly isApproved?: boolean | undefined;
   /** Where the text comes from, such as a URL. At most 2048 characters. */
   readonly origin?: string | undefined;

@@ -11,7 +11,7 @@ const CALLS = [
   ["html_to_text", { html: "<p>Hello</p>" }],
 ].map(([name, args], index) => ({ id: `call-${index}`, name: String(name), arguments: JSON.stringify(args) }));
 
-/** Makes all of the calls for "Go.", and says their results; else it says what it was told. */
+/** Makes all of the calls for "Go.", and repeats their results; else it repeats its message. */
 const model: Model = {
   id: "scripted",
   behavior: {

@@ -2,7 +2,7 @@ import { access, constants } from "node:fs/promises";
 import type { Finding } from "@rockbot/process";
 import type { PageRendererConfig } from "./generated/config.ts";
 
-/** For `rockbot doctor`: whether there is a browser, and whether its sandbox can be had. */
+/** Tells `rockbot doctor` whether there is a browser, and whether its sandbox works. */
 export async function examine({
   browserPath,
   browserSandbox,

@@ -17,7 +17,7 @@ export interface RestToolParts {
   readonly fetch: PublicFetch;
   readonly policy: PolicyHolder<Readers<"credentials">> | undefined;
   readonly tokens: ClientTokens;
-  /** Of the items of all pages of one call, about. */
+  /** The bound for the items of all pages of one call; it is approximate. */
   readonly maxBytes: number;
 }
 
@@ -36,7 +36,7 @@ const MAX_REDIRECTS = 3;
  * @see RFC 9110, section 15.4
  */
 const MOVED: ReadonlySet<number> = new Set([301, 307, 308]);
-/** Of the body of an error. */
+/** The bound for the body of an error. */
 const MAX_ERROR_BYTES = 20_000;
 
 /** An operation as a tool of the bus. Its results are labelled as a stranger's. */

@@ -16,7 +16,7 @@ export interface TestRestToolsOptions {
   /** How long the start waits for documents. */
   readonly settleMs?: number;
   readonly agent?: string;
-  /** Of local servers that may be reached. */
+  /** The ports of local servers that may be reached. */
   readonly ports?: readonly number[];
 }
 

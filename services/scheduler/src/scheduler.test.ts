@@ -15,7 +15,7 @@ import { serveTestAgent, type TestAgent } from "./test-agent.ts";
 
 type Answer = Parameters<typeof serveTestAgent>[1];
 
-/** A scheduler with its file, an agent unless it is to have none, and whoever calls. */
+/** A scheduler with its file, a caller, and an agent unless the test wants none. */
 async function startScene({
   settings = {},
   answer,

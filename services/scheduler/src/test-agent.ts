@@ -10,7 +10,7 @@ export interface AskedTurn {
   readonly hasReadUntrusted: boolean;
 }
 
-/** An agent on a bus that answers each turn as it is told to. */
+/** An agent on a bus with an answer of the test for each turn. */
 export interface TestAgent extends AsyncDisposable {
   readonly turns: readonly AskedTurn[];
 }

@@ -4,7 +4,7 @@ import type { SearchChoice } from "./search/choose-search.ts";
 export interface WebToolsGuideOptions {
   readonly search: SearchChoice;
   readonly maxSearchResults: number;
-  /** Whether pages that need a browser may get one. */
+  /** True if pages that need a browser may get one. */
   readonly isRendering: boolean;
 }
 

@@ -6,7 +6,7 @@ import { createToolCaller, type StartServiceOptions } from "@rockbot/tools";
 import type { WebToolsConfig } from "./generated/config.ts";
 import { webToolSet } from "./web-tool-set.ts";
 
-/** Of results that may be given again: pages are long, and an agent that asks for one twice asks soon. */
+/** The bound of results that may be given again: pages are long, and an agent that asks for one twice asks soon. */
 const MAX_KEPT_BYTES = 8 * 1024 * 1024;
 
 /** The parts of the process that the service uses. */

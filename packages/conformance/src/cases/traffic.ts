@@ -65,8 +65,9 @@ export const trafficCases: readonly Case[] = [
 ];
 
 /**
- * Whether the answer may be one to a second delivery: the service died and came back between it and the answer before
- * it. A service that dies after an answer, and before the broker has its acknowledgement, gets the request again.
+ * Tells whether the answer may be one to a second delivery: the service died and came back between it and the answer
+ * before it. A service that dies after an answer, and before the broker has its acknowledgement, gets the request
+ * again.
  */
 function mayBeOfNextDelivery({ replies }: Exchange, number: number, hearing: Hearing): boolean {
   const [before, after] = [replies[number - 1]?.message.receivedAt, replies[number]?.message.receivedAt];

@@ -5,7 +5,7 @@ import { ToolError, ToolErrorCode } from "../tool-error.ts";
 /** How a turn ended. */
 export interface TurnOutput {
   readonly output: ToolAgentChatOutput;
-  /** Whether the turn has read untrusted content. */
+  /** True if the turn has read untrusted content. */
   readonly isUntrusted: boolean;
 }
 

@@ -13,8 +13,8 @@ export interface Fault {
 
 export interface DescribeFaultsOptions {
   /**
-   * Whether a message may quote what came, names that are not known and may be keys or tokens included. Off for values
-   * that can be secrets.
+   * True to let a message quote what came, unknown names that may be keys or tokens included. Off for values that can
+   * be secrets.
    * @default true
    */
   readonly quoteValues?: boolean | undefined;

@@ -4,8 +4,8 @@ const RUN = /[A-Za-z0-9+/_=-]{24,}/g;
 const UNBROKEN = /[A-Za-z0-9]{24,}/;
 const MIN_DIGITS = 3;
 /**
- * Of random base64 nearly two of three characters are of another kind than the one before, of names with humps fewer
- * than one in three.
+ * In random base64 nearly two of three characters differ in kind from the one before, in names with humps fewer than
+ * one in three.
  */
 const MIN_CHANGES = 0.35;
 

@@ -3,7 +3,7 @@ import { allOf, type Schema, type Subschemas, subschemasIn } from "./subschemas.
 
 /** Schemas times values, in one check. Some 100 ms. */
 const MAX_STEPS = 500_000;
-/** Of a schema that is not looked after: it applies to no value more often. */
+/** The largest size of an unwatched schema: it applies to no value more often. */
 const MAX_SIZE = 10_000;
 
 /**

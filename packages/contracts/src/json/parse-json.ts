@@ -23,7 +23,7 @@ export const MAX_DATA_DEPTH = 1_000;
 
 interface Rules {
   readonly maxDepth: number;
-  /** Whether a key may be one that leads to a prototype. It is a property of its object's own in any case. */
+  /** True to accept a key that may lead to a prototype. It is a property of its object's own in any case. */
   readonly takesAnyKey: boolean;
   /** The treatment of a number that JavaScript would change into another: see isInexact. */
   readonly inexact: "rounded" | "refused" | "text";

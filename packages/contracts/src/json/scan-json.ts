@@ -76,8 +76,8 @@ export function quoteNumbers(json: string, spans: readonly Span[]): string {
 }
 
 /**
- * Whether a number of JSON becomes another one in JavaScript. An integer may come out with other digits; a number may
- * be too large or too small to be kept. Digits of a fraction that a double does not hold are no such thing: writers
+ * Tells whether a number of JSON becomes another one in JavaScript. An integer may come out with other digits; a number
+ * may be too large or too small to be kept. Digits of a fraction that a double does not hold are no such thing: writers
  * print more of them than they mean.
  */
 function isInexact(literal: string): boolean {
@@ -96,7 +96,7 @@ function addInexact(json: string, from: number, to: number, found: Span[] | unde
   return spans;
 }
 
-/** Whether a number there has enough digits. A regular expression took ten times as long. */
+/** Tells whether a number there has enough digits. A regular expression took ten times as long. */
 function mayBeInexact(json: string, from: number, to: number): boolean {
   let digits = 0;
   let limit = WHOLE_DIGITS;
@@ -120,7 +120,7 @@ function mayBeInexact(json: string, from: number, to: number): boolean {
   return false;
 }
 
-/** Whether an odd number of backslashes stands before. */
+/** Tells whether an odd number of backslashes stands before. */
 function isEscaped(json: string, at: number): boolean {
   let backslashes = 0;
   while (json.charCodeAt(at - 1 - backslashes) === BACKSLASH) backslashes++;

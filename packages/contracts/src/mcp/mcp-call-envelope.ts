@@ -4,7 +4,7 @@ import { createEnvelope, type Envelope, Header, newId } from "../messages/envelo
 
 /** One call of a tool on an MCP server, as it goes over the bus. */
 export interface McpCall {
-  /** Of an agent's call that of the bridge, between replicas that of the one that has the server. */
+  /** The bridge's topic for an agent's call; between replicas that of the replica with the server. */
   readonly topic: string;
   readonly source: string;
   /** @default the source's own */

@@ -5,7 +5,7 @@ import { decodeMessage, encodeMessage, type MessageName } from "./decode.ts";
 
 const names = Object.keys(messages) as MessageName[];
 
-/** Of Object.prototype before any message was read. */
+/** The names of Object.prototype before any message was read. */
 const prototypeNames = Object.getOwnPropertyNames(Object.prototype).sort();
 
 test("any bytes give a value or a fault, and never reach a prototype", () => {

@@ -1,11 +1,12 @@
 /** A message that is too large to be taken. */
 export interface TooLargeMessage {
-  /** Of the request, so that it can be answered; undefined if it has none that can be found. */
+  /** The id of the request, so that it can be answered; undefined if none can be found. */
   readonly id: string | number | undefined;
 }
 
 /**
- * Of a message that is too large so much is read, for its id, and so that its sender can finish and hear the answer.
+ * The bytes that are read of a message that is too large, for its id, and so that its sender can finish and read the
+ * answer.
  */
 const MAX_DRAINED_BYTES = 16 * 1024 * 1024;
 /** Longer ids are nobody's. */
@@ -40,12 +41,12 @@ export class MessageReader {
     this.#maxBytes = maxBytes;
   }
 
-  /** Of the message so far. */
+  /** The bytes of the message so far. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** Whether it is so large that its id is not looked for any longer. */
+  /** True if it is so large that the search for its id has ended. */
   get isEndless(): boolean {
     return this.#bytes > MAX_DRAINED_BYTES;
   }
@@ -85,7 +86,7 @@ class IdScan {
   #depth = 0;
   #isInString = false;
   #isEscaped = false;
-  /** Whether the name before it was read, of a member of the outermost object. */
+  /** True if the name before it was read, of a member of the outermost object. */
   #isValue = false;
   #name = "";
   #value = "";

@@ -16,11 +16,11 @@ export interface HostGateOptions {
   readonly own?:
     | { readonly host: string; answer(method: string, path: string, outgoing: ServerResponse): void }
     | undefined;
-  /** Whether a request that is not encrypted may have effects. @default false */
+  /** True if a request that is not encrypted may have effects. @default false */
   readonly mayHaveEffects?: boolean | undefined;
   /** How long a place has to accept a connection, and the longest silence on one, in milliseconds. */
   readonly idleMs: number;
-  /** Of all that is received through it, in bytes. */
+  /** The bound of all that is received through it, in bytes. */
   readonly maxBytes: number;
 }
 

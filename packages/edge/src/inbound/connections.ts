@@ -3,11 +3,11 @@ import { metrics } from "@opentelemetry/api";
 import { type AddressList, networkOf } from "./addresses.ts";
 
 export interface ConnectionBounds {
-  /** Of all connections. */
+  /** The most connections in all. */
   readonly maxOpen: number;
-  /** Of the strangers' connections from one address. @default 128 */
+  /** The most strangers' connections from one address. @default 128 */
   readonly strangersPerAddress?: number | undefined;
-  /** Of what stands in front of many: the bound per address does not hold for them. @default none */
+  /** The proxies that stand in front of many clients: the bound per address does not hold for them. @default none */
   readonly proxies?: AddressList | undefined;
 }
 
@@ -29,7 +29,7 @@ const GRACE_MS = 500;
 
 /**
  * The connections of a server. One is a stranger's until a request on it is let in. When there is no room, a newcomer
- * gets the place of the connection that it harms least. That is the oldest one of the network with the most strangers,
+ * gets the place of the connection that it harms least. It is the oldest one of the network with the most strangers,
  * which has had the longest time to say something. Where there are no strangers, it is the one let in that has been
  * idle for longest. So a client that floods the server takes places from itself, and only requests that run can fill
  * the server.
@@ -89,7 +89,7 @@ export class Connections {
     if (connection.running === 0 && !connection.isStranger) this.#idle.add(connection);
   }
 
-  /** Whether a request runs on it that was let in. */
+  /** Tells whether a request that was let in runs on it. */
   isWorking(socket: Socket): boolean {
     const connection = this.#open.get(socket);
     return connection !== undefined && !connection.isStranger && connection.running > 0;

@@ -41,7 +41,7 @@ export interface StartServerOptions extends StrangerOptions, EndingOptions {
   readonly maxConnections?: number | undefined;
   /** How long a client may take to send a whole request, in milliseconds. @default 15_000 */
   readonly requestTimeoutMs?: number | undefined;
-  /** Of a request's headers. @default 16_384 */
+  /** The bound of a request's headers. @default 16_384 */
   readonly maxHeaderBytes?: number | undefined;
   /** The body of an answer to what is no request, as JSON. @default an object with the message */
   readonly refusal?: ((status: UnreadableStatus, message: string) => object) | undefined;
@@ -218,7 +218,7 @@ async function listen(server: Server, where: ServerAddress): Promise<void> {
   await listening;
 }
 
-/** Whether `done` came before the time was over or the signal aborted. */
+/** Tells whether `done` came before the time was over or the signal aborted. */
 async function hasEnded(done: Promise<void>, ms: number, signal?: AbortSignal): Promise<boolean> {
   const over = signal === undefined ? AbortSignal.timeout(ms) : AbortSignal.any([signal, AbortSignal.timeout(ms)]);
   if (over.aborted) return false;

@@ -39,7 +39,7 @@ export class WaitingRoom {
     if (oldest !== undefined && this.#leave(oldest)) oldest.giveWay();
   }
 
-  /** Whether it was still there. */
+  /** Takes the waiter away, and tells whether it was still there. */
   #leave(waiter: Waiter): boolean {
     const own = this.#waiting.get(waiter.caller);
     if (own === undefined || !own.delete(waiter)) return false;

@@ -3,11 +3,11 @@ import { isPublicAddress } from "./is-public-address.ts";
 
 /** Decides where connections may go. */
 export interface AddressPolicy {
-  /** Whether some address of `host` could be permitted on `port`; asked before its name is looked up. */
+  /** Tells whether some address of `host` could be permitted on `port`; asked before the look-up of its name. */
   permitsPort(host: string, port: number): boolean;
-  /** Whether a connection to `address`, to which `host` resolved, may be made on `port`. */
+  /** Tells whether a connection to `address`, to which `host` resolved, may be made on `port`. */
   permits(target: { readonly host: string; readonly port: number; readonly address: string }): boolean;
-  /** Whether an exception names `host` itself, on `port`. */
+  /** Tells whether an exception names `host` itself, on `port`. */
   names(host: string, port: number): boolean;
   readonly ports: readonly number[];
 }

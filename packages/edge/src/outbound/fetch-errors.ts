@@ -32,7 +32,7 @@ export function effectError(error: unknown, cause: unknown): unknown {
   );
 }
 
-/** Whether nothing has been sent when this is what went wrong. */
+/** True if nothing was sent before this error. */
 const isBeforeSending = (cause: unknown): boolean =>
   cause instanceof ToolError ||
   cause instanceof BlockedAddressError ||

@@ -1,9 +1,9 @@
 import { BlockList, isIP } from "node:net";
 
 /**
- * Whether packets to `address` go to the public Internet: global unicast, and none of the special ranges below. Decided
- * on the address's bytes. An IPv6 address that carries an IPv4 one (mapped, NAT64, 6to4, Teredo) is never public: it
- * would reach the IPv4 address inside. Anything that is not an address in canonical text is not public.
+ * Tells whether packets to `address` go to the public Internet: global unicast, and none of the special ranges below.
+ * Decided on the address's bytes. An IPv6 address that carries an IPv4 one (mapped, NAT64, 6to4, Teredo) is never
+ * public: it would reach the IPv4 address inside. Anything that is not an address in canonical text is not public.
  */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {

@@ -10,7 +10,7 @@ export type Lookup = (host: string, options: LookupOptions) => Promise<readonly 
 
 export interface LookupOptions {
   readonly signal: AbortSignal;
-  /** Whether the operator has named this host: then all that this system knows counts, its hosts file too. */
+  /** True if the operator has named this host: then all that this system knows counts, its hosts file too. */
   readonly isNamed: boolean;
 }
 
@@ -23,8 +23,8 @@ export interface NameLookupOptions {
 const MAX_IN_FLIGHT = 64;
 
 /**
- * Looks names up by asking the name servers, not the system's resolver. That one holds a thread for each name. Four
- * names whose servers are silent stop every other look-up, decompression and file of the process.
+ * Looks names up by asking the name servers, not the system's resolver. The system's resolver holds a thread for each
+ * name. Four names whose servers are silent stop every other look-up, decompression and file of the process.
  */
 export function createNameLookup({ servers }: NameLookupOptions = {}): Lookup {
   const permits = createSemaphore(MAX_IN_FLIGHT);

@@ -75,7 +75,7 @@ export interface PublicResponse extends AsyncDisposable {
   /** Where the answer came from in the end. */
   readonly url: URL;
   readonly status: number;
-  /** Of several of this name the first. @param name in lower case */
+  /** The first header of this name. @param name in lower case */
   header(name: string): string | undefined;
   /** All of this name as one list, for headers whose value is one. @param name in lower case */
   listHeader(name: string): string | undefined;

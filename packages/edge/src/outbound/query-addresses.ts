@@ -33,7 +33,7 @@ export async function queryAddresses(host: string, { servers, signal }: QueryAdd
   }
 }
 
-/** That there is no such name, or no address for it, as far as a server knows. */
+/** Codes that say that a server knows no such name, or no address for it. */
 const noAddress: ReadonlySet<string | undefined> = new Set(["ENOTFOUND", "ENODATA", "EBADNAME"]);
 
 /** In the codes of the system's resolver: a name server that refuses a connection is not the host that does. */

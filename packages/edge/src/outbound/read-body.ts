@@ -27,9 +27,9 @@ export interface ReadBodyOptions {
 
 export interface Body {
   readonly bytes: Uint8Array;
-  /** Whether the body broke off, so that these are what came of it, as in browsers. */
+  /** True if the body broke off, so that this is its received part, as in browsers. */
   readonly isCut: boolean;
-  /** Whether there is more than the limit holds, so that these are the beginning. */
+  /** True if there is more than the limit holds, so that these are the beginning. */
   readonly isBeyondLimit: boolean;
 }
 
@@ -82,7 +82,7 @@ async function readUpTo(chunks: AsyncIterable<Buffer>, maxBytes: number): Promis
   return { bytes: Buffer.concat(held, Math.min(bytes, maxBytes)), isCut, isBeyondLimit: bytes > maxBytes };
 }
 
-/** Whether the server closed the connection, as it does after fewer bytes than it has named. */
+/** Tells whether the server closed the connection, as it does after fewer bytes than it has named. */
 const isBroken = (error: unknown): boolean =>
   error instanceof errors.SocketError || (error as NodeJS.ErrnoException).code === "ECONNRESET";
 

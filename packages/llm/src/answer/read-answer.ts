@@ -131,7 +131,7 @@ class Answer {
     return unified === "stop" || unified === "tool-calls" ? "stop" : "other";
   }
 
-  /** Results are told apart by ids: a second call with one gets another. */
+  /** An id tells results apart: a second call with one gets another. */
   #idFor(given: string): string {
     let copy = this.#copies.get(given) ?? 1;
     let id = given;

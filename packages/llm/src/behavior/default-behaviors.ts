@@ -2,7 +2,7 @@ import type { ModelBehaviors } from "./model-behavior.ts";
 
 /**
  * Families of models. Their context windows are those of https://models.dev as of May 2026, of several the smallest
- * that is in use. Whether a family wants its thoughts back is `interleaved` there. A server of one's own may have less
+ * that is in use. There, `interleaved` says if a family wants its thoughts back. A server of one's own may have less
  * room: what it was started with counts, not the model.
  */
 export const DEFAULT_BEHAVIORS: ModelBehaviors = {

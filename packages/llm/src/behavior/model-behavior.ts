@@ -38,7 +38,7 @@ export interface ModelBehavior {
 export interface ModelPrice {
   readonly input: number;
   readonly output: number;
-  /** Of input that the provider had in its cache. @default as other input */
+  /** The price of input that the provider had in its cache. @default as other input */
   readonly cachedInput?: number | undefined;
 }
 

@@ -39,7 +39,7 @@ const PATTERNS: readonly RegExp[] = [
 ];
 
 /**
- * Whether an error's words say that the request was too long, and if so for how many tokens there is room.
+ * Tells whether an error's words say that the request was too long, and if so for how many tokens there is room.
  * @param text message and code of the error, or its whole body
  */
 export function contextOverflow(text: string): { readonly limitTokens?: number } | undefined {

@@ -13,9 +13,9 @@ interface Said {
   readonly headers?: Readonly<Record<string, string>> | undefined;
 }
 
-/** Of the provider's words a reader gets so many characters. */
+/** The most characters of the provider's words that a reader gets. */
 const MOST_WORDS = 400;
-/** Of them a program looks at so many. */
+/** The most characters of them that a program looks at. */
 const MOST_TEXT = 20_000;
 
 /** @param subject "model X at host" */
@@ -85,7 +85,7 @@ function ofChunk(value: unknown, subject: string, cause: unknown): ModelError {
   );
 }
 
-/** Of makers who name the kind, and no status. */
+/** The status for a kind, where the maker names a kind and no status. */
 export function statusOf(kind: string): number | undefined {
   if (/rate_?limit|too_many/i.test(kind)) return 429;
   if (/overloaded|server_error|api_error|unavailable|timeout/i.test(kind)) return 503;

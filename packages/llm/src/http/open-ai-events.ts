@@ -4,7 +4,7 @@ import { mendData } from "./event-lines.ts";
 /** Arguments that are no text, and no list of choices. Within a text the quotes would be escaped. */
 const WRONG = /"arguments"\s*:\s*[{[]|"choices"\s*:\s*null/;
 const FINISH = /"finish_reason"\s*:\s*"/;
-/** Of an answer that its server has ended without a word of how. */
+/** The finish reason of an answer that its server ended without one. */
 const UNTOLD = "unknown";
 const UNTOLD_FINISH = Buffer.from(
   `data: ${JSON.stringify({ choices: [{ index: 0, delta: {}, finish_reason: UNTOLD }] })}\n\n`,

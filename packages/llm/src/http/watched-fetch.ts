@@ -17,7 +17,7 @@ export interface Watch {
 
 /** An answer with more bytes on the wire is broken off. */
 const MAX_BYTES = 128 * 1024 * 1024;
-/** Of an answer that is no stream: an error, in all that is known. */
+/** The bound of an answer that is no stream: so far only errors. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
 
 /**

@@ -5,7 +5,7 @@ import { readProviderData } from "./provider-data.ts";
 
 export interface PromptOptions {
   readonly protocol: "openai" | "anthropic";
-  /** Whether what the model thought goes back to it, where no signature asks for it. */
+  /** True to return the model's thoughts to it, where no signature asks for them. */
   readonly returnsReasoning: boolean;
 }
 

@@ -49,8 +49,8 @@ const loosened = new WeakMap<object, object>();
 
 /**
  * A tool's schema in a form that OpenAI and Anthropic both take. One schema that they refuse would cost every request,
- * not only its tool. What they do not take is loosened, never tightened, and said in the description where that is
- * short: whoever runs the tool checks its arguments.
+ * not only its tool. Keywords that they refuse are loosened, never tightened, and put into the description where short:
+ * the runner of the tool checks its arguments.
  *
  * - The top is an object, without alternatives: their properties are merged.
  * - Each array says of what. Tuples and bounds of older drafts become those of 2020-12.

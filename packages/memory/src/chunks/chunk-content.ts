@@ -9,7 +9,7 @@ export interface Chunk {
   readonly text: string;
   /** Its sections by name, `{first} … {last}` of several; of JSON the path, of CSV the rows. Empty without one. */
   readonly heading: string;
-  /** That of its first section: 1 to 3, or 0 without heading. */
+  /** The level of its first section: 1 to 3, or 0 without heading. */
   readonly level: number;
   /**
    * Each heading in it, and before these `{heading} (continued 1)` where it begins within a section. Empty for JSON and

@@ -25,7 +25,7 @@ export interface Unit {
  * rather than at a paragraph at its full length.
  */
 const COST = [0, 0, 0.1, 0.2, 0.5, 1.1];
-/** A piece ends no earlier, if it can be had otherwise. */
+/** A piece ends no earlier than this part of its size, if possible. */
 const LEAST = 1 / 8;
 /** A unit that must be cut begins in the open piece if no more of that is taken. */
 const MOST_BEFORE_CUT = 1 / 4;

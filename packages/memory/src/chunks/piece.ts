@@ -13,7 +13,7 @@ export interface Piece extends Section {
   readonly after: string;
   /** So many characters at the end of the range are left out. */
   readonly omitted: number;
-  /** Those that it has a part of; empty without headings. */
+  /** The sections that it has a part of; empty without headings. */
   readonly sections: readonly Section[];
 }
 

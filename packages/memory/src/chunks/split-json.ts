@@ -17,7 +17,7 @@ interface Container {
   readonly member: Member;
   /** The element that is read. */
   index: number;
-  /** Of an object: the range of the key that is read, with its quotes; undefined while it is not read. */
+  /** The range of an object's present key, with its quotes; undefined before it is read. */
   key: Member | undefined;
   hasColon: boolean;
 }
@@ -170,7 +170,7 @@ class JsonSplitter {
     return true;
   }
 
-  /** Whether the path to a container is short enough to be repeated. */
+  /** Tells whether the path to a container is short enough to be repeated. */
   #isRepeated({ openLength, close }: Container, more: number): boolean {
     return openLength + close.length + more <= this.#maxLength / 4;
   }

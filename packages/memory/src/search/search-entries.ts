@@ -48,9 +48,7 @@ async function ranked(
   return ranks.map(({ item: [, entry] }) => entry);
 }
 
-/**
- * Runs of letters and digits of any script. Those of one character are asked for only where the question has no others.
- */
+/** Runs of letters and digits of any script. Words of one character count only where the question has no others. */
 function* wordsOf(text: string): Iterable<string> {
   for (const [word] of text.matchAll(/[\p{L}\p{N}]+/gu)) yield word;
 }

@@ -8,7 +8,7 @@ export interface SizeBounds {
   readonly chunkLength: number;
   readonly ttlMs: number;
   /**
-   * Whether the chunks of a call with a `url` are named after that, so that reading it again replaces them.
+   * True to name the chunks of a call with a `url` after it, so that reading it again replaces them.
    * @default false
    */
   readonly isOfUrl?: boolean | undefined;

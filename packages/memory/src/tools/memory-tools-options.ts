@@ -4,6 +4,8 @@ export interface MemoryToolsOptions {
   readonly namespace: string;
   /** The most characters of one result: the threshold at which results of the model are chunked. At least 1000. */
   readonly pageChars: number;
-  /** Whether the session has read what is untrusted by now: what it saves then is untrusted, too. @default never */
+  /**
+   * True if the session has read untrusted content by now: texts that it saves then are untrusted, too. @default never
+   */
   readonly hasReadUntrusted?: (() => boolean) | undefined;
 }

@@ -12,7 +12,7 @@ export interface WhiteboardToolsOptions {
   readonly rootSessionId: string;
   /** The session that reads and writes. */
   readonly sessionId: string;
-  /** Whether the session has read what is untrusted by now: what it writes then is untrusted, too. */
+  /** True if the session has read untrusted content by now: texts that it writes then are untrusted, too. */
   readonly hasReadUntrusted: () => boolean;
 }
 

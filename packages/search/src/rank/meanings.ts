@@ -34,7 +34,7 @@ export class Meanings {
     this.#embed = embed;
   }
 
-  /** Those that have vectors, nearest first. Undefined if the question has none. */
+  /** Ranks the texts that have vectors, nearest first. Undefined if the question has none. */
   async rank<T>(question: string, texts: readonly MeantText<T>[]): Promise<readonly T[] | undefined> {
     const missing = texts.filter(({ text }) => !this.#vectors.has(text)).map(({ text }) => text);
     if (missing.length > 0 && performance.now() >= this.#retryAt)

@@ -35,7 +35,7 @@ const SYNONYM_WEIGHT = 0.5;
 const NEAR_WEIGHT = 0.6;
 /** A description longer than this is no description. */
 const MAX_FIELD_CHARS = 8_000;
-/** Of a question; more says no more. */
+/** The longest question that is read; more means no more. */
 const MAX_QUERY_CHARS = 4_000;
 const MAX_QUERY_TERMS = 64;
 

@@ -174,7 +174,7 @@ const isSame = (one: ServiceTool | undefined, other: ServiceTool | undefined): b
   one === other || (one?.description === other?.description && one?.parameters === other?.parameters);
 
 /**
- * Whether a summary only lists names of tools, as it is until somebody has written one: each tool has its own name
+ * True if a summary only lists names of tools, as it does before somebody writes one: each tool has its own name
  * already.
  */
 export const isListing = (summary: string): boolean => /(^|: )Provides (\d+ tool\(s\)|no tools)/.test(summary);

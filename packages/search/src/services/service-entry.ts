@@ -7,7 +7,7 @@ export interface ServiceEntry {
   readonly type: "mcp" | "a2a" | "tool" | "guide" | "skill";
   readonly summary: string;
   readonly tools: readonly ServiceTool[];
-  /** Of an agent. */
+  /** The skills of an agent. */
   readonly skills?: readonly ServiceTool[] | undefined;
   /** Whose words summary, names and descriptions are. @default our own */
   readonly trust?: ContentTrust | undefined;

@@ -23,29 +23,29 @@ export interface ServiceSearchOptions {
 
 const MAX_HITS = 5;
 const MAX_TOP = 3;
-/** Of the scores of a service's second and third best tool. */
+/** The share of the scores of a service's second and third best tool. */
 const MORE_TOOLS_SHARE = 0.3;
-/** Of the score of all texts of a service together: a question's words may be about several of its tools. */
+/** The share of the score of all texts of a service together: a question's words may be about several of its tools. */
 const WHOLE_SHARE = 0.7;
 
-/** Of the nearest by meaning; all others are no hits. */
+/** The most hits that are nearest by meaning; all others are no hits. */
 const MAX_NEAREST = 20;
 const MAX_HINTS = 2;
 /**
- * Of what the rarest word scores at most in a text of average length. A hit with less shares words with the message by
- * chance.
+ * The least share of the highest score that the rarest word gets in a text of average length. A hit with less shares
+ * words with the message by chance.
  */
 const MIN_HINT_SHARE = 0.7;
-/** Of the best hit's score. */
+/** The least share of the best hit's score. */
 const MIN_HINT_SCORE = 0.5;
 /**
- * Of the message's words, of which one in a name counts twice: one word of a sentence that describes a service is there
- * by chance.
+ * The least number of the message's words, where one in a name counts twice: a single word of a description is there by
+ * chance.
  */
 const MIN_HINT_WORDS = 2;
 /** A hit with less relevance is a guess. */
 const GUESS = 0.3;
-/** Of the nearest by meaning alone: how near is near depends on the vectors. */
+/** The share of the nearest by meaning alone: how near is near depends on the vectors. */
 const MEANT = 0.5;
 /** The score of a hit that leaves no doubt, beside what the words of the question count. */
 const SURE_SCORE = 2;
@@ -54,7 +54,7 @@ const SURE_SCORE = 2;
  * measured set have more.
  */
 const minRelevance = (rareWords: number): number => (rareWords <= 2 ? 0.33 : 0.18);
-/** Of the best hit's relevance, likewise. */
+/** The least share of the best hit's relevance. */
 const MIN_SHARE_OF_BEST = 1 / 3;
 
 /**

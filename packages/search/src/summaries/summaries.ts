@@ -17,7 +17,7 @@ export interface SummariesOptions {
   readonly timeoutMs?: number | undefined;
   /** After a failure, doubled with each. @default 60_000 */
   readonly retryMs?: number | undefined;
-  /** Of this process, so that services which change all the time cost no more. @default 500 */
+  /** The most calls a day of this process, so that services which change all the time cost no more. @default 500 */
   readonly maxPerDay?: number | undefined;
   readonly log?: Logger | undefined;
 }
@@ -60,7 +60,7 @@ export class Summaries implements AsyncDisposable {
     this.#store = store;
   }
 
-  /** The entries with the summaries that there are. Those that are missing are begun. */
+  /** The entries with the summaries that there are. It begins to make the missing ones. */
   apply(entries: readonly ServiceEntry[]): readonly ServiceEntry[] {
     return entries.map((entry) => {
       if (entry.type === "guide" || entry.type === "skill") return entry; // its summary is its author's

@@ -8,8 +8,7 @@ export interface TokenizeOptions {
   /** `createIssue` is `create`, `issue` and `createissue`; `oauth2` is `oauth` and `oauth2`. */
   readonly identifiers: boolean;
   /**
-   * Whether scripts without blanks also give each character by itself, for texts in which a question of one character
-   * is to be found.
+   * True to give each character of scripts without blanks by itself, too, so that a question of one character finds it.
    * @default false
    */
   readonly characters?: boolean | undefined;

@@ -14,13 +14,13 @@ export interface WordForms {
   words(text: string): Word[];
   /** The term of a word that is none of a text. */
   term(word: string): string;
-  /** The terms of the term's classes, without itself. Those of two words are joined by a blank, as the term may be. */
+  /** The terms of the term's classes, without itself. A blank joins a synonym of two words, as it may join the term. */
   synonyms(term: string): readonly string[];
 }
 
 /**
- * Shorter words are left out, as in the textbook, where stop words are not known. Of other letters than Latin ones one
- * may be a word.
+ * Shorter words are left out, as in the textbook, where stop words are not known. In other letters than Latin ones, a
+ * single one may be a word.
  */
 const MIN_LENGTH = 3;
 /** A longer run of letters is no word. */

@@ -67,7 +67,7 @@ function spanOf(input: ToolAnthropicUsageInput, now: Date): Span {
 const unreadable = (name: string, value: string): string =>
   `${name}: ${JSON.stringify(value.slice(0, 40))} is neither a date such as 2025-08-01 nor a time such as 2025-08-01T12:00:00Z`;
 
-/** Of a form without a zone, which would be the machine's, only the date is taken. */
+/** A time without a zone would be in the machine's: only its date is taken. */
 function timeOf(text: string): Date | undefined {
   if (!/^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2}))?$/.test(text)) return undefined;
   const time = new Date(text);

@@ -15,9 +15,7 @@ export interface OAuthClientOptions {
 export interface TokenAnswer {
   readonly accessToken: string;
   readonly expiresInSeconds: number;
-  /**
-   * Those that the person left ticked; undefined if the answer names none, as then they are those that were asked for.
-   */
+  /** The scopes that the person left ticked; undefined if the answer names none: all those asked for are granted. */
   readonly scopes: readonly string[] | undefined;
   /** Undefined where the one before stays valid. */
   readonly refreshToken: string | undefined;

@@ -23,7 +23,7 @@ type TokenFile =
 const ACCOUNT = /^[a-z0-9@._+-]{1,128}$/;
 const CIPHER = "aes-256-gcm";
 const IV_BYTES = 12;
-/** Of a file's mode: the rights of its group, and of all. */
+/** The bits of a file's mode with the rights of its group, and of all. */
 const OTHERS = 0o077;
 
 /** The tokens of accounts, a file of mode 0600 each, in a folder for each product. */

@@ -13,7 +13,7 @@ export interface GoogleApiOptions extends AccountChoice {
   readonly baseUrls: Readonly<Record<Product, string>>;
 }
 
-/** Of a request to one of the APIs. */
+/** A request to one of the APIs. */
 export interface ApiRequest {
   /** Values of one name are sent once for each. */
   readonly query?: Readonly<Record<string, string | readonly string[] | undefined>>;

@@ -20,7 +20,7 @@ export function calendarTime(text: string): CalendarTime | undefined {
   return undefined;
 }
 
-/** Whether it is a name of the IANA database that this machine knows. */
+/** Tells whether it is a name of the IANA database that this machine knows. */
 export function isTimeZone(name: string): boolean {
   try {
     return /^[A-Za-z]/.test(name) && new Intl.DateTimeFormat("en", { timeZone: name }) !== undefined;

@@ -18,7 +18,7 @@ export interface LogInOptions {
   readonly consentBaseUrl: string;
   /** The account that is to log in. @default any */
   readonly account?: string | undefined;
-  /** Whether only reading is asked for. @default false */
+  /** True to ask for reading only. @default false */
   readonly readOnly?: boolean | undefined;
   /** Called with the address of the page that the person opens. */
   readonly onUrl: (url: string) => void;

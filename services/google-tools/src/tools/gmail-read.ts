@@ -75,7 +75,7 @@ type Format = "markdown" | "html" | "text" | "none";
 interface Body {
   readonly text: string;
   readonly format: Format;
-  /** Of what was read for it. */
+  /** The bytes that were read for it. */
   readonly bytes: number;
 }
 

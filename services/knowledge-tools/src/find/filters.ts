@@ -64,7 +64,7 @@ export async function resolveFilters(
 
 interface Known {
   readonly facetKind: "kind" | "author" | "category";
-  /** Those of these names that are known; without names, some that are. */
+  /** The names among these that are known; without names, some that are. */
   known(folded: readonly string[] | undefined): Promise<readonly string[]>;
 }
 

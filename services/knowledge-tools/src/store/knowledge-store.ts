@@ -18,7 +18,7 @@ export interface Label {
 /** Which labels are asked for. */
 export interface LabelQuery {
   readonly kind: "author" | "category";
-  /** Of items that have one of these facets. */
+  /** Looks only at items that have one of these facets. */
   readonly scopes: readonly string[];
   /** Only these. @default all */
   readonly folded?: readonly string[] | undefined;
@@ -37,7 +37,7 @@ export interface Saved {
   readonly unchanged: number;
 }
 
-/** Of more items that match, the newest are ranked: so a question of common words takes no longer than others. */
+/** If more items match, only the newest are ranked: so a question of common words takes no longer than others. */
 export const MAX_RANKED = 500;
 
 /** How many of so many terms items have that come first, second and third. */
@@ -55,7 +55,7 @@ export interface KnowledgeStore extends AsyncDisposable {
    * these goes best first, and newest first.
    */
   match(query: MatchQuery): Promise<readonly string[]>;
-  /** Those that there are, in the order asked for: of the first 500 ids. */
+  /** The existing items, in the order asked for: of the first 500 ids. */
   get(ids: readonly string[]): Promise<readonly KnowledgeItem[]>;
   /**
    * Saves all of them at once, or none. An item that there is keeps the time when it was made, and the place that it
@@ -63,7 +63,7 @@ export interface KnowledgeStore extends AsyncDisposable {
    * @throws {OtherOwnerError} if another caller owns one
    */
   save(items: AsyncIterable<KnowledgeItem> | Iterable<KnowledgeItem>): Promise<Saved>;
-  /** Those that most items have first, then by name. */
+  /** Lists the labels, the most frequent first, then by name. */
   labels(query: LabelQuery): Promise<readonly Label[]>;
   /** How many items a caller owns, and how many bytes they have: see `bytesOf`. */
   countOf(owner: string): Promise<{ readonly items: number; readonly bytes: number }>;

@@ -1,7 +1,7 @@
 import { wordTerms } from "./terms.ts";
 
 const LENGTH = 240;
-/** Of a longer text, the beginning is looked through. */
+/** The part of a longer text that is looked through. */
 const MAX_READ = 50_000;
 
 interface Place {

@@ -8,7 +8,7 @@ import type { KnowledgeStore } from "../store/knowledge-store.ts";
 /** What the tools share. */
 export interface KnowledgeDesk {
   readonly store: KnowledgeStore;
-  /** That items may have; the first is that of an item that names none. */
+  /** The kinds that items may have; the first is that of an item that names none. */
   readonly kinds: readonly string[];
   /** What ranks the items that words have found by their meaning, too. */
   readonly meanings: Meanings | undefined;

@@ -13,7 +13,7 @@ export interface Advice {
 }
 
 export interface KnowledgeProviderOptions {
-  /** Whether the search is offered as `search`, too. */
+  /** True to offer the search as `search`, too. */
   readonly offerSearch: boolean;
 }
 

@@ -2,7 +2,7 @@ import type { ExtractRule } from "@rockbot/page";
 
 /** Where everything stands on LinkedIn's guest pages. When LinkedIn changes them, this is the one file to mend. */
 export const selectors = {
-  /** Of `/jobs-guest/jobs/api/seeMoreJobPostings/search`: a list item for each job. */
+  /** The selectors of `/jobs-guest/jobs/api/seeMoreJobPostings/search`: a list item for each job. */
   results: {
     each: ".base-search-card, .job-search-card",
     fields: {
@@ -20,7 +20,7 @@ export const selectors = {
     each: ".no-results, .jobs-search-no-results, [class*='no-results__']",
     fields: { text: { take: "text" } },
   },
-  /** Of `/jobs-guest/jobs/api/jobPosting/{id}`. */
+  /** The selectors of `/jobs-guest/jobs/api/jobPosting/{id}`. */
   posting: {
     each: "body, html",
     fields: {

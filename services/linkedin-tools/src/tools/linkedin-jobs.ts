@@ -42,8 +42,8 @@ export function linkedinJobs({
     };
 
     /**
-     * LinkedIn answers with an empty page, or with its own words for no results. Of any other page it is the reader
-     * that is wrong.
+     * LinkedIn answers with an empty page, or with its own words for no results. For any other page the reader is
+     * wrong.
      */
     async function isWithoutResults(page: string): Promise<boolean> {
       if (page.trim() === "" || (await converter.text(page, { signal })) === "") return true;

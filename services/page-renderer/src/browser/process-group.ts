@@ -13,7 +13,7 @@ export async function groupMemory(group: number): Promise<number | undefined> {
   return sizes.reduce((sum, size) => sum + size, 0);
 }
 
-/** Of a process that is of the group and has not ended, else 0. */
+/** The memory of a process that is of the group and has not ended, else 0. */
 async function ownMemory(id: string, group: number): Promise<number> {
   try {
     // The name of a program may hold spaces and brackets: what counts comes after the last of these.

@@ -26,9 +26,9 @@ export interface RenderedPage {
   /** Where the browser was in the end. */
   readonly url: string;
   readonly html: string;
-  /** Whether the HTML is longer. */
+  /** True if the HTML is longer. */
   readonly isCut: boolean;
-  /** Whether the page had fetched all that it wanted. */
+  /** True if the page had fetched all that it wanted. */
   readonly isSettled: boolean;
 }
 
@@ -154,8 +154,8 @@ const noPage = (url: URL, why: string): ToolError =>
   });
 
 /**
- * Of the document with its open shadow trees. It is cut where it is made, in a world where the page has changed no
- * function.
+ * The HTML of the document with its open shadow trees. It is cut where it is made, in a world where the page has
+ * changed no function.
  */
 async function htmlOf(page: Page, session: CDPSession, most: number): Promise<string> {
   await page.evaluate("0"); // waits until a navigation that has begun is over

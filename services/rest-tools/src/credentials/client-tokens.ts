@@ -28,7 +28,7 @@ export interface GetTokenOptions {
 
 /** A token is renewed so long before its end, or a tenth of its life before: it has to last for the request. */
 const MARGIN_S = 60;
-/** Of a token whose answer says nothing of its end. */
+/** The lifetime of a token whose answer names no end. */
 const UNSAID_S = 300;
 const MOST_TOKENS = 1_000;
 

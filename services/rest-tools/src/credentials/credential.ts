@@ -16,7 +16,7 @@ export interface Credential {
   /** What the policy calls it. */
   readonly kind: string;
   readonly origins: ReadonlySet<string>;
-  /** Of callers to whom the policy gives no account. */
+  /** The credential of callers to whom the policy gives no account. */
   readonly own: (() => string | undefined) | undefined;
   readonly accounts: ReadonlyMap<string, () => string | undefined>;
   readonly place: CredentialPlace;

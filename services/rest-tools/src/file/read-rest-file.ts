@@ -36,7 +36,7 @@ export interface RestFile {
   readonly off: readonly OffTool[];
   /** The names of the variables that it uses. */
   readonly variables: readonly string[];
-  /** Of its text and of those variables' values. */
+  /** The hash of its text and of those variables' values. */
   readonly fingerprint: string;
 }
 

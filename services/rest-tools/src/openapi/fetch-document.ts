@@ -5,7 +5,7 @@ import type { PublicFetch } from "@rockbot/edge/outbound";
 import { decodeText } from "@rockbot/page";
 import type { DocumentImport } from "./document-import.ts";
 
-/** Of a document, on the wire and unpacked. */
+/** The bound of a document, on the wire and unpacked. */
 export const MAX_DOCUMENT_BYTES = 32 * 1024 * 1024;
 
 /** A document's text, and where it was read if that is an address. */
@@ -14,7 +14,7 @@ export interface FetchedDocument {
   readonly at: URL | undefined;
 }
 
-/** Whether a document is at an address. */
+/** Tells whether a document is at an address. */
 const isAddress = (document: string): boolean => /^https?:\/\//i.test(document);
 
 /** Reads a document by its address or from its file. @throws {Error} that says in words why it cannot be read */

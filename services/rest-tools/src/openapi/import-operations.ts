@@ -26,7 +26,7 @@ export interface ImportedOperation {
 
 export interface ImportedOperations {
   readonly operations: readonly ImportedOperation[];
-  /** Those that cannot be tools, and other parts that are not read. */
+  /** The operations that cannot be tools, and other parts that are not read. */
   readonly leftOut: readonly LeftOut[];
 }
 
@@ -48,7 +48,10 @@ interface Listed {
   readonly entry: Json;
 }
 
-/** Of thousands of operations, so many milliseconds are worked on at once. Then the process does what else has come. */
+/**
+ * The milliseconds that a document of thousands of operations is worked on at once. Then the process does what else has
+ * come.
+ */
 const SLICE_MS = 20;
 
 /** The operations of a document that the file asks for. @param at where the document was read; undefined for a file */

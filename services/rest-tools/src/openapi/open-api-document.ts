@@ -9,7 +9,7 @@ export type Json = Readonly<Record<string, unknown>>;
 /** An OpenAPI document in the form of 3.1, whichever it was written in. Nothing outside of it is looked up. */
 export interface OpenApiDocument {
   readonly root: Json;
-  /** Whether an object of it has a key twice, so that only the last counts. YAML with such a key is refused. */
+  /** True if an object of it has a key twice, so that only the last counts. YAML with such a key is refused. */
   readonly hasKeyTwice: boolean;
   /**
    * What stands there, or where a reference within the document leads.

@@ -11,7 +11,7 @@ export interface Parameter {
   readonly style: string;
   readonly explode: boolean;
   readonly allowReserved: boolean;
-  /** Whether it is written as JSON, as its `content` says. */
+  /** True if it is written as JSON, as its `content` says. */
   readonly isJson: boolean;
 }
 

@@ -13,12 +13,12 @@ const TYPES: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boo
 const COUNTS = ["minLength", "maxLength", "minItems", "maxItems", "minProperties", "maxProperties"];
 const NUMBERS = ["minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"];
 
-/** Of one value: beyond, further schemas say nothing of what is read-only. */
+/** The bound for one value: beyond, further schemas say nothing of what is read-only. */
 const MAX_SAME = 100;
 const NONE: ReadonlySet<string> = new Set();
 
 interface SchemaContext {
-  /** Whether bytes in it are files of a form. */
+  /** True if bytes in it are files of a form. */
   readonly hasFiles?: boolean;
   /** Properties that the object around it has in responses only. */
   readonly unasked?: ReadonlySet<string>;

@@ -57,7 +57,7 @@ export const refusal = (name: string, why: string): ToolError =>
     },
   );
 
-/** Headers that say how a message is carried, or who sends it: no argument sets them. */
+/** Headers about the transport of a message, or about its sender: no argument sets them. */
 const FORBIDDEN_HEADERS =
   /^(?:accept-encoding|authorization|connection|content-(?:length|type|encoding)|cookie2?|expect|forwarded|host|keep-alive|origin|proxy-.*|referer|sec-.*|te|trailer|transfer-encoding|upgrade|via|x-forwarded-.*)$/i;
 

@@ -2,13 +2,13 @@ import type { SelectPart } from "./select-part.ts";
 
 /** How an endpoint gives its answer in pages. */
 export interface Paging {
-  /** Whether the header Link names the next page. */
+  /** True if the header Link names the next page. */
   readonly link: boolean;
   /** Where an answer has the next page's cursor or address. */
   readonly next: SelectPart | undefined;
   /** The query parameter of the cursor, or of the number. */
   readonly query: string | undefined;
-  /** Of the first page, where pages are numbered. */
+  /** The number of the first page, where pages are numbered. */
   readonly from: number | undefined;
   readonly step: number;
   readonly items: SelectPart | undefined;
@@ -20,7 +20,7 @@ export interface ReadPage {
   readonly url: URL;
   readonly link: string | undefined;
   readonly value: unknown;
-  /** Of the page, counted from 0. */
+  /** The index of the page, counted from 0. */
   readonly index: number;
   readonly count: number;
 }

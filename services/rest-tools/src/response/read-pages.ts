@@ -8,7 +8,7 @@ export interface ReadPagesOptions {
    * led.
    */
   readonly origin: string;
-  /** Of all items together, as JSON: beyond, no further page is read. */
+  /** The bound for all items together, as JSON: beyond, no further page is read. */
   readonly maxLength: number;
 }
 
@@ -25,7 +25,7 @@ export interface ReadPages {
 
 /**
  * Reads page after page, at most `maxPages`.
- * @param read gets a further page, and is told how many there are already; undefined ends it
+ * @param read gets a further page, given the number of those that are there; undefined ends it
  */
 export async function readPages(
   paging: Paging,

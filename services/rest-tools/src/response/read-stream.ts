@@ -21,7 +21,7 @@ const DONE = "[DONE]";
 
 /**
  * Reads a stream of values to its end.
- * @param onValue is told of each as it comes
+ * @param onValue receives each value as it comes
  * @returns all of them: JSON as values, the rest as text
  */
 export async function readStream(

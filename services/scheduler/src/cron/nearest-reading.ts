@@ -90,7 +90,7 @@ function repairedField(field: string, { least, most }: { readonly least: number;
     .join(",");
 }
 
-/** Of a date with a time, with or without an offset, its expression. */
+/** The expression of a date with a time, with or without an offset. */
 function momentOf(text: string, zone: string): string | undefined {
   const found = /^(\d{4})-(\d{2})-(\d{2})[t ](\d{2}):(\d{2})(?::(\d{2})(?:\.\d+)?)?(z|[+-]\d{2}:?\d{2})?$/.exec(text);
   if (found === null) return undefined;

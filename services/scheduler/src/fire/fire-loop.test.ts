@@ -16,7 +16,7 @@ const MINUTE = 60_000;
 const done: AskOutcome = { outcome: "answered", text: "done", tokens: 100, isUntrusted: false };
 const nobody: AskOutcome = { outcome: "failed", text: "nobody", isUntrusted: false, isRefused: true };
 
-/** A loop on simulated time that begins at `now`, with an agent that answers as it is told to. */
+/** A loop on simulated time that begins at `now`, with an agent whose answers the test gives. */
 function startScene({
   now = NINE,
   book = new ScheduleBook(),

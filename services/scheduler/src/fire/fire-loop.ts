@@ -43,7 +43,7 @@ export interface FireLoopOptions {
   readonly zone: string;
   readonly missedWindowMs: number;
   readonly maxRuns: number;
-  /** Of one caller's tasks, on one day. */
+  /** The most of one caller's tasks, on one day. */
   readonly mostPerDay: Usage;
   /**
    * How often a replica looks at least: so it sees that the clock was set, and that another replica is gone.
@@ -133,7 +133,7 @@ export class FireLoop {
       });
   }
 
-  /** A store that is away is told once. One that is shared tells it itself. */
+  /** Logs once that a store is away. One that is shared tells it itself. */
   #tell(error: unknown): void {
     const isAway = error instanceof StoreUnavailableError;
     if (!isAway || !(this.#isAway || this.#options.store.isShared))
@@ -388,7 +388,7 @@ const REASONS = {
 
 const UNREADABLE = "its cron expression or time zone is not known to this scheduler";
 
-/** Of the fires from the next one up to now, the last. */
+/** The last of the fires from the next one up to now. */
 function lastDue(times: CronTimes, { nextAt, now }: { readonly nextAt: number; readonly now: number }): number {
   const following = times.next(nextAt);
   return following === undefined || following > now ? nextAt : Math.max(nextAt, times.latest(now) ?? nextAt);

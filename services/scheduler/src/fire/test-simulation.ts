@@ -303,7 +303,7 @@ class World {
     while (this.#pending > 0);
   }
 
-  /** Of each fire time that a span had, except its last two hours: what was due there may be on its way. */
+  /** The fates of all fire times of a span, except its last two hours: they may be on their way. */
   fates(): readonly FireFate[] {
     for (const { name, cron, zone } of this.#options.tasks) {
       const times = this.#timesOf(cron, zone);

@@ -164,7 +164,7 @@ export function testScheduleStore(name: string, create: (clock: () => number) =>
   });
 }
 
-/** Of a store that has as many tasks as it keeps, one of them over: that gives way to the new one of any caller. */
+/** Fills a store with as many tasks as it keeps, one of them over: that one gives way to the new one of any caller. */
 export async function expectOverGivesWay(store: ScheduleStore): Promise<void> {
   const put = (task: ScheduledTask) => store.write({ key: task.key, caller: task.caller, version: undefined, task });
   const live = Array.from({ length: MAX_TASKS - 2 }, (_, i) => testTask({ name: `${i}` }));

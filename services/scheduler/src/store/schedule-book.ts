@@ -14,7 +14,7 @@ import {
   type Work,
 } from "./schedule-store.ts";
 
-/** Of so many callers' days the usage is kept; the oldest goes first. */
+/** The most callers' days whose usage is kept; the oldest goes first. */
 const MAX_USAGES = 20_000;
 
 /** The state of a store of one process, in memory. Each change can be undone as long as no other one follows. */

@@ -9,7 +9,7 @@ import type { ScheduledTask } from "../task/scheduled-task.ts";
 export interface ScheduleStore extends AsyncDisposable {
   /** Where the tasks lie, for a person. */
   readonly where: string;
-  /** Whether other processes have the same tasks, and take over the fires of one that is gone. */
+  /** True if other processes have the same tasks, and take over the fires of one that is gone. */
   readonly isShared: boolean;
   /** The clock that all replicas go by, in Unix milliseconds. It may be set forward and back. */
   now(): Promise<number>;
@@ -91,7 +91,7 @@ export interface Work {
   readonly nextAt: number | undefined;
 }
 
-/** How many tasks one store keeps. Of those that are over, of any caller, the oldest gives way to a new one. */
+/** How many tasks one store keeps. Among the tasks that are over, of any caller, the oldest gives way to a new one. */
 export const MAX_TASKS = 10_000;
 /** How many bytes the tasks of one caller have in a file. In Redis a caller has a share. */
 export const MAX_TASK_BYTES = 16 * 1024 * 1024;

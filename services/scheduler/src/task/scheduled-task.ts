@@ -3,7 +3,7 @@ import type { CronTimes } from "../cron/read-cron.ts";
 
 /** A task as the store keeps it. Times are Unix milliseconds. */
 export interface ScheduledTask {
-  /** Of its caller, session and name: see taskKey. */
+  /** The key of its caller, session and name: see taskKey. */
   readonly key: string;
   /** Another each time that it is scheduled: the id of that call. */
   readonly id: string;
@@ -30,7 +30,7 @@ export interface ScheduledTask {
   readonly notBefore?: number | undefined;
   readonly running?: RunningFire | undefined;
   readonly lastRun?: TaskRun | undefined;
-  /** Those before it, the newest first: see withLastRun. */
+  /** The runs before it, the newest first: see withLastRun. */
   readonly earlierRuns?: readonly TaskRun[] | undefined;
   readonly lastSkip?: TaskSkip | undefined;
   /** When a task that has no next fire is forgotten: until then it is shown with its answer. */
@@ -40,7 +40,7 @@ export interface ScheduledTask {
 /** A fire that a replica has taken: all that another one needs to take it over, also after the task was replaced. */
 export interface RunningFire {
   readonly fireAt: number;
-  /** The call's id: one fire has one, whoever makes the call. */
+  /** The call's id: one fire has one, in each process that makes the call. */
   readonly fireId: string;
   /** The replica that makes the call. */
   readonly replica: string;
@@ -74,10 +74,10 @@ export interface TaskSkip {
 
 /** How long a task that has no next fire is shown, and an answer that is not a task's last one. */
 export const ANSWERS_KEPT_MS = 7 * 24 * 3_600_000;
-/** Of a task's answers before its last one. */
+/** The bounds of a task's answers before its last one. */
 const EARLIER = { count: 4, bytes: 12 * 1024 } as const;
 
-/** Whether nothing comes of the task any more: it is there for its answer. */
+/** True if the task fires no more: it is there for its answer. */
 export const isOver = ({ nextAt, running }: ScheduledTask): boolean => nextAt === undefined && running === undefined;
 
 /** The task with one more run. A fire has one run: what was noted of it before gives way. */

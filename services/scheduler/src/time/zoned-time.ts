@@ -47,7 +47,7 @@ export function dayOf(at: number, zone: string): string {
   return `${year}-${month}-${day}`;
 }
 
-/** Whether this process knows the zone. */
+/** Tells whether this process knows the zone. */
 export function isTimeZone(zone: string): boolean {
   try {
     new Intl.DateTimeFormat("en", { timeZone: zone });

@@ -99,7 +99,7 @@ async function put(task: ScheduledTask, asker: Asker, { store, maxTasks }: Sched
 type Asker = Parameters<typeof visibleTasks>[1];
 
 /**
- * Of the tasks that the asker sees and that are there for their answers alone, the oldest gives way.
+ * Deletes the oldest of the visible tasks that are there for their answers alone.
  * @returns false if there is none
  */
 async function madeRoom(asker: Asker, store: SchedulingParts["store"]): Promise<boolean> {
@@ -118,7 +118,7 @@ async function madeRoom(asker: Asker, store: SchedulingParts["store"]): Promise<
   return false;
 }
 
-/** The next fires, as they are told. @throws {ToolError} with all that is wrong with the expression */
+/** The next fires, in the form that users see. @throws {ToolError} with all that is wrong with the expression */
 function readFires(
   cron: string,
   isOnce: boolean,

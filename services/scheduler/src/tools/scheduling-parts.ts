@@ -11,7 +11,7 @@ export interface SchedulingParts {
   readonly mostPerDay: Usage;
   /** Why no task of this caller could run, in words; undefined if it could. */
   readonly refusalFor: (caller: string) => string | undefined;
-  /** Whether an agent is on the bus, as far as the scheduler has heard. */
+  /** Tells whether an agent is on the bus, as far as the scheduler has heard. */
   readonly isAgentThere: () => boolean;
   /** Called when a task was made. */
   readonly onScheduled: () => void;
@@ -58,6 +58,6 @@ export async function visibleTasks(
   };
 }
 
-/** Whether two names are those of one task. */
+/** Tells whether two names are those of one task. */
 export const isSameName = (one: string, other: string): boolean =>
   one.trim().toLowerCase() === other.trim().toLowerCase();

@@ -28,7 +28,7 @@ export interface GithubApi {
 
 export interface GithubDocument {
   readonly value: unknown;
-  /** Whether there is a further page of a list. */
+  /** True if a list has a further page. */
   readonly hasNext: boolean;
 }
 

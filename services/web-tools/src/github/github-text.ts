@@ -29,7 +29,7 @@ export function markdownAt(value: unknown, pointer: string): string {
   return typeof text === "string" ? withoutComments(visibleText(text)).trim() : "";
 }
 
-/** The name under which somebody is known there. Those who have left are all `ghost`. */
+/** The name under which somebody is known there. Users who have left are all `ghost`. */
 export const loginAt = (value: unknown, pointer: string): string => lineAt(value, `${pointer}/login`, 80) || "ghost";
 
 /** `2026-01-31 12:00 UTC`. */

@@ -7,7 +7,7 @@ import { countAt, labelled, lineAt, listAt, loginAt, markdownAt, timeAt } from "
 
 /** The API gives at most so many on a page. */
 const PER_PAGE = 100;
-/** Of comments, and of remarks on the code. A longer conversation says that it has more. */
+/** The most pages of comments, and of remarks on the code. A longer conversation says that it has more. */
 const MAX_PAGES = 3;
 
 type Conversation = Extract<GithubPlace, { kind: "issue" | "pull" }>;

@@ -209,7 +209,7 @@ test("web_browse follows a repository that has moved", async () => {
   expect((await it.browse("/old/r/issues/7")).content).toContain("It breaks");
 });
 
-/** Of the local server. */
+/** The token of the local server. */
 const TOKEN = "github_pat_canary";
 
 test("web_browse does not follow an issue from a public repository into a private one, nor lose a repository that has another name", async () => {

@@ -7,7 +7,7 @@ import { readConversation } from "./read-conversation.ts";
 import { readFile, readGist, readReadme } from "./read-file.ts";
 
 export interface GithubReaderOptions extends GithubApiOptions {
-  /** Of the pages that people see, such as github.com. */
+  /** The host of the pages that people see, such as github.com. */
   readonly host: string;
   readonly policy: PolicyHolder<Readers<"credentials">> | undefined;
 }

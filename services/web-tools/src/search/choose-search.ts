@@ -17,7 +17,7 @@ export type SearchChoice =
     }
   | { readonly name: undefined; readonly missing: string };
 
-/** That of `searchProvider`; without it Brave if it has a key, else SearXNG if it has an address. */
+/** Chooses the search of `searchProvider`; without it Brave if it has a key, else SearXNG if it has an address. */
 export function chooseSearch({
   searchProvider,
   braveApiKey,

@@ -169,7 +169,7 @@ const pages: Readonly<Record<string, Page>> = {
   },
 };
 
-/** Of what is small only as long as it is packed. */
+/** The refusals of pages that are small only as long as they are packed. */
 const refusals: Readonly<Record<string, RegExp>> = {
   "/pdf-bomb": /it takes (too much memory|longer than)/,
   "/docx-bomb": /it has more than 50000000 bytes of XML once it is unpacked/,

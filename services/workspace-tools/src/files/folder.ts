@@ -3,8 +3,8 @@ import { constants, type Dirent } from "node:fs";
 import { type FileHandle, lstat, mkdir, open, opendir, readFile, readlink, rename, unlink } from "node:fs/promises";
 
 /**
- * Of a file's handle: that it is one, and may be asked about, but is not opened. Node has no name for it. A device, a
- * FIFO or a socket that is looked at like this notices nothing.
+ * Opens a handle that may be asked about a file, without opening the file. Node has no name for it. A device, a FIFO or
+ * a socket that is looked at like this notices nothing.
  */
 const O_PATH = 0o10_000_000;
 const { O_CREAT, O_DIRECTORY, O_EXCL, O_NOCTTY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_WRONLY } = constants;
@@ -36,7 +36,7 @@ export interface FileState {
 export interface Entry {
   readonly name: string;
   readonly kind: EntryKind;
-  /** Of a file. */
+  /** The size of a file. */
   readonly bytes: number | null;
 }
 
@@ -48,7 +48,7 @@ export interface Entry {
  */
 export class Folder implements AsyncDisposable {
   readonly #handle: FileHandle;
-  /** Of the root, which all below it share. */
+  /** The mount of the root, which all below it share. */
   readonly #mount: string;
 
   private constructor(handle: FileHandle, mount: string) {

@@ -19,7 +19,7 @@ export interface Root {
 /** The roots of a service. */
 export interface WorkspaceRoots {
   readonly all: readonly Root[];
-  /** Those that the policy lets the caller see. @throws {ToolError} `denied` if there are none */
+  /** The roots that the policy lets the caller see. @throws {ToolError} `denied` if there are none */
   of(caller: string): readonly Root[];
   /** What the policy lets the caller's commands reach over the network, as `host:port`. */
   hostsOf(caller: string): readonly string[];
@@ -127,6 +127,6 @@ export async function mountsBelow(folder: string): Promise<readonly string[]> {
   return mounts.filter((mount) => mount.startsWith(`${folder}/`));
 }
 
-/** Whether the path is a file that can be run. */
+/** Tells whether the path is a file that can be run. */
 export const isThere = async (path: string): Promise<boolean> =>
   (await stat(path).catch(() => undefined))?.isFile() ?? false;

@@ -54,7 +54,7 @@ export class Workspace {
   }
 
   /**
-   * Whether there is a file or a folder of that path, before a program opens it.
+   * Checks that there is a file or a folder of that path, before a program opens it.
    * @throws {ToolError} in words, if there is neither
    */
   async check(path: WorkspacePath): Promise<void> {

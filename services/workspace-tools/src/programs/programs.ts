@@ -22,14 +22,14 @@ export interface ProgramRun {
   /** The path of a program in the sandbox, and its arguments. */
   readonly command: readonly string[];
   readonly workspace: Workspace;
-  /** Whether it may write to writable roots. */
+  /** True if it may write to writable roots. */
   readonly mayWrite: boolean;
   /** What it may reach over the network, as `host:port`. @default nothing */
   readonly hosts?: readonly string[] | undefined;
   /** What it sees besides the roots. */
   readonly tools?: readonly SandboxFolder[] | undefined;
   readonly timeoutMs: number;
-  /** Whether stderr goes to stdout, in the order in which it is written. */
+  /** True to send stderr to stdout, in the order in which it is written. */
   readonly isOneStream: boolean;
   readonly keepBytes: number;
   readonly tailBytes?: number | undefined;

@@ -10,13 +10,13 @@ export interface BashOptions {
   readonly roots: WorkspaceRoots;
   readonly programs: Programs;
   readonly maxTimeoutSeconds: number;
-  /** Of the output, a quarter of its begin and the rest of its end. */
+  /** The kept bytes of the output: a quarter from its beginning, the rest from its end. */
   readonly keepBytes: number;
 }
 
 const SECONDS = 120;
 const SHELL = ["/bin/bash", "--noprofile", "--norc", "-c"];
-/** Of the output so far, in an update. */
+/** The characters of the output so far that an update shows. */
 const NEWS_CHARACTERS = 1_000;
 
 /**

@@ -13,7 +13,7 @@ export type Change = (before: Buffer | undefined) => Buffer;
 export interface ChangeOptions {
   readonly signal: AbortSignal;
   readonly maxBytes: number;
-  /** Whether folders that are missing are made. */
+  /** True to make missing folders. */
   readonly isMade: boolean;
 }
 
@@ -113,7 +113,7 @@ export function checkWellFormed(texts: Readonly<Record<string, string>>): void {
       );
 }
 
-/** Of bytes that are UTF-8. */
+/** The text of bytes that are UTF-8. */
 export function textOf(bytes: Buffer): string | undefined {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);

@@ -16,7 +16,7 @@ export interface ReadFileOptions {
 }
 
 const LINES = 2_000;
-/** Of the text of an answer, whatever its lines are. */
+/** The bound of the text of an answer, whatever its lines are. */
 const MOST_CHARACTERS = 200_000;
 
 /** `read_file`: lines of a text in whatever charset, a document as text, or an image's type and size. */

@@ -16,12 +16,12 @@ export interface SearchFilesOptions {
 type Match = ToolSearchFilesOutput["matches"][number];
 
 const LINES = 100;
-/** Of what ripgrep writes, which says more of each line than what is kept of it. */
+/** The kept bytes of ripgrep's output, which says more of each line than what is kept of it. */
 const KEEP_BYTES = 4 * 1024 * 1024;
 const SECONDS = 60;
 const LINE_CHARACTERS = 500;
 const PROGRAM = "/tools/rg";
-/** Of ripgrep's exit codes. */
+/** The exit code of ripgrep for no match. */
 const NOTHING_FOUND = 1;
 
 /**

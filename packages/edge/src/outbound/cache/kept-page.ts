@@ -47,8 +47,8 @@ const MAX_HEAD_BYTES = 131_072;
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
- * Of what came, in the form that is kept. Directives are the same in any case, and the library knows them in lower case
- * only.
+ * The headers that came, in the form that is kept. Directives are the same in any case, and the library knows them in
+ * lower case only.
  */
 export function keptHeaders(headers: Readonly<Record<string, string | string[] | undefined>>): Headers {
   const kept: Record<string, string> = {};
@@ -63,7 +63,7 @@ export function keptHeaders(headers: Readonly<Record<string, string | string[] |
 }
 
 /**
- * Of an age that is said twice the least counts; the library takes the last.
+ * If an age is given twice, the least counts; the library takes the last.
  * @see https://www.rfc-editor.org/rfc/rfc9111#section-4.2.1
  */
 function leastAges(directives: string): string {
@@ -78,9 +78,9 @@ function leastAges(directives: string): string {
 }
 
 /**
- * Whether an answer may be kept for all, and is of use later: it is fresh for a while, or may stand in for an error.
- * Or it has a mark by which the site can say that it has not changed.
- * One that sets a cookie is for one visitor. One whose end nothing tells may be the beginning of a page.
+ * Tells whether an answer may be kept for all, and is of use later: it is fresh for a while, or may stand in for an
+ * error. Or it has a mark by which the site can say that it has not changed. One that sets a cookie is for one visitor.
+ * One whose end nothing tells may be the beginning of a page.
  */
 export function isWorthKeeping(
   request: CacheRequest,
@@ -115,8 +115,8 @@ export function policyOf(
 }
 
 /**
- * Whether an answer that is stale may be given where the site has an error, since it says so; not against its own word.
- * The library's `revalidatedPolicy` has that, too, but heeds neither `Vary` nor such words.
+ * Tells whether a stale answer may stand in where the site has an error, since its headers allow that, and none forbids
+ * it. The library's `revalidatedPolicy` has that, too, but heeds neither `Vary` nor such words.
  * @see https://www.rfc-editor.org/rfc/rfc5861#section-4
  */
 export function mayStandIn(request: CacheRequest, kept: Omit<KeptPage, "body">): boolean {

@@ -5,7 +5,7 @@ import { ProxyTraffic, type ProxyTrafficOptions } from "./proxy-traffic.ts";
 
 /** Which places a browser may reach, and how much it may fetch. */
 export interface ForwardProxyOptions extends ProxyTrafficOptions {
-  /** Of the browser, at a time; more are closed. @default 64 */
+  /** The most connections of the browser at a time; more are closed. @default 64 */
   readonly maxConnections?: number | undefined;
 }
 
@@ -15,11 +15,11 @@ export interface ForwardProxy extends AsyncDisposable {
   readonly url: string;
   /** Places, as `HOST:PORT`, that were asked for and not reached as policy forbids them: the first 100. */
   readonly denied: readonly string[];
-  /** Whether `maxBytes` was reached. */
+  /** True once `maxBytes` was reached. */
   readonly isOverLimit: boolean;
 }
 
-/** Of this hop alone, and none of the server's business. */
+/** Headers of one hop, which the proxy does not pass on. */
 const HOP_HEADERS = [
   "connection",
   "keep-alive",

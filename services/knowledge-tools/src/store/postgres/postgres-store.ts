@@ -21,7 +21,7 @@ import { type LabelChange, LabelChanges, mergeItem } from "../merge-item.ts";
 import { migrations } from "./migrations.ts";
 import { queryOf, vectorOf } from "./text-vectors.ts";
 
-/** After so many changes the planner is told what there is now; after fewer the database does that by itself. */
+/** After so many changes the store updates the planner's statistics; after fewer the database does that by itself. */
 const MANY = 1_000;
 /** Items that are read or written at once. */
 const PAGE = 200;
