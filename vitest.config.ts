@@ -10,8 +10,8 @@ const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/*
 /** Tests of `npm run test:cluster` and `npm run test:observability` have a configuration of their own. */
 const never = ["**/node_modules/**", "**/dist/**", "test/cluster/**", "test/compose/**", "test/observability/**"];
 /**
- * Whether a test fakes the clock: deadlines that its process counts by that clock would come late once the real one is
- * back.
+ * Tells whether a test fakes the clock: its process counts deadlines by that clock, and they would come late
+ * afterwards.
  */
 const fakesClock = (file: string): boolean =>
   /useFakeTimers\(\)|toFake: \[[^\]]*"performance"/.test(readFileSync(join(import.meta.dirname, file), "utf8"));

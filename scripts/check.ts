@@ -1,7 +1,6 @@
 /**
- * Checks the repository itself, all steps at once, and reports every fault: format and lint, types, generated files,
- * layers and cycles, dead code, long functions, options of many fields, emitters that nobody hears, manifests and lockfile, paths of one
- * machine, links and English of documents, doc comments of exported names. Exit 0 if all is well, 1 if anything is not.
+ * Checks the repository itself, all steps at once, and reports every fault. Exit 0 if all is well, 1 if anything is
+ * not.
  */
 import { dirname } from "node:path";
 import { checkDocComments } from "./check/check-doc-comments.ts";

@@ -52,7 +52,7 @@ for (const version of VERSIONS) {
 }
 await write("custom-resources.json", Object.fromEntries(crds.flatMap(customResources)));
 
-/** Those of the definitions that KINDS need, with the kinds themselves by `group/version/kind`. */
+/** The definitions that KINDS need, with the kinds themselves by `group/version/kind`. */
 function reduced(definitions: Readonly<Record<string, Schema>>): Schema {
   const kinds: Record<string, Schema> = {};
   const kept: Record<string, unknown> = {};
@@ -119,7 +119,7 @@ function isLeftOut(keyword: string, value: unknown): boolean {
   );
 }
 
-/** Whether what stands under it says something more of an object that is described elsewhere. */
+/** Tells whether a keyword adds to an object that is described elsewhere. */
 function isParts(keyword: string): boolean {
   return /^(allOf|anyOf|oneOf|not)$/.test(keyword);
 }

@@ -7,7 +7,7 @@ import { runChild } from "./run-child.mjs";
 const STAMP = "node_modules/.rockbot-stamp";
 
 /**
- * Whether node_modules are those of the lockfile and of every package.json as they are now.
+ * Tells whether node_modules are those of the lockfile and of every package.json as they are now.
  *
  * @param {string} root
  * @returns {Promise<boolean>}

@@ -115,7 +115,8 @@ async function installTool(root, { title, folder, spec }) {
 }
 
 /**
- * npm has held the package against the hash that its registry names. That has to be ours, where `hashes.json` has one.
+ * npm has held the package against the hash that its registry names. The hash has to be ours, where `hashes.json` has
+ * one.
  *
  * @param {string} root
  * @param {string} folder
@@ -162,7 +163,8 @@ function nodePlatform(wanted) {
 }
 
 /**
- * Whether this Linux has musl instead of glibc, whose version a report of Node names. Such a report takes time to make.
+ * Tells whether this Linux has musl instead of glibc, whose version a report of Node names. Such a report takes time to
+ * make.
  */
 function isMusl() {
   return process.platform === "linux" && !process.report.getReport().header.glibcVersionRuntime;

@@ -49,7 +49,7 @@ export function whoTalks(services: readonly ChartedService[]): readonly Talk[] {
   return [...talks, ...names.map((from): Talk => ({ from, to: parties.names, ports: DNS, what: "DNS" }))];
 }
 
-/** Of the broker and Redis that the chart runs. */
+/** The connections to the broker and Redis that the chart runs. */
 const state: readonly Talk[] = [
   { from: parties.rights, to: parties.broker, ports: MANAGEMENT, what: "users and their rights; port 15671 with TLS" },
   { from: parties.broker, to: parties.broker, ports: BROKER_NODES, what: "nodes of a cluster" },

@@ -73,7 +73,7 @@ const section = ({ name, severity, for: lasts, means, do: advice }: Alert): stri
 
 const recorded = ({ record, means }: Recording): string => `| ${code(record)} | ${means} |`;
 
-/** That of our images. */
+/** The port of our images. */
 const HEALTH_PORT = 8481;
 
 /** The processes that Prometheus reads under docker compose, by the list of services. */

@@ -10,9 +10,9 @@ export interface ContractWords {
   readonly topics: Readonly<Record<string, string>>;
   readonly parameters: Readonly<Record<string, string>>;
   readonly replies: Readonly<Record<"internal" | "named" | "shared", string>>;
-  /** Of AMQP properties that messages have. */
+  /** The AMQP properties of messages. */
   readonly properties: Readonly<Record<string, string>>;
-  /** Of headers that all messages have. */
+  /** The headers that all messages have. */
   readonly headers: Readonly<Record<string, string>>;
 }
 

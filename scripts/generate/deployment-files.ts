@@ -14,7 +14,7 @@ const KEPT = "/var/lib/rockbot";
 
 const SECRET_VOLUMES = /(?:^ {6}- [a-z0-9-]+-secrets:\/secrets\/[a-z0-9-]+\n)+/m;
 const BUS_NETWORKS = /(?<=^ {4}networks: \[(?:broker, )?)web-tools, [a-z0-9, -]*(?=\] # of all services on the bus$)/gm;
-/** Of those that watch. */
+/** The networks of services that watch others. */
 const ALL_NETWORKS = /(?<=^ {4}networks: \[watch, )[a-z0-9, -]*(?=\] # of all services$)/gm;
 
 /**

@@ -116,7 +116,7 @@ function toolFaults(name: string, schema: JsonSchema): string[] {
   return faults;
 }
 
-/** Of two tools of one name nobody could call the first. */
+/** Finds tools with the name of another: nobody could call the first. */
 function secondTitles(tools: readonly Defined[]): string[] {
   const first = new Map<unknown, Defined>();
   return tools.flatMap((tool) => {

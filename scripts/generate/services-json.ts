@@ -4,9 +4,9 @@ import type { JsonSchema } from "./schema-document.ts";
 
 /** What the chart knows of a service: its one generic template makes everything of this. */
 export interface ChartedService {
-  /** Of its folder, its image, its user at the broker and at Redis. */
+  /** The name of its folder, its image, its user at the broker and at Redis. */
   readonly name: string;
-  /** Of its values. */
+  /** The key of its values in the chart. */
   readonly key: string;
   readonly summary: string;
   readonly onBus: boolean;
@@ -15,18 +15,18 @@ export interface ChartedService {
   readonly reachedBy?: string | undefined;
   readonly egress: readonly string[];
   readonly state: readonly string[];
-  /** Whether it remembers something in Redis. */
+  /** True if it remembers something in Redis. */
   readonly usesRedis: boolean;
   /** What its user there may do, as rules of Redis; empty without one. */
   readonly redisRules: string;
   readonly topic?: string | undefined;
   readonly owns: readonly string[];
   readonly isDelegate: boolean;
-  /** Whether it reads a file of MCP servers. */
+  /** True if it reads a file of MCP servers. */
   readonly readsMcp: boolean;
   /** The variables of its secret settings. */
   readonly secrets: readonly string[];
-  /** Those of them that it cannot start without in a deployment. */
+  /** The variables that it cannot start without in a deployment. */
   readonly required: readonly string[];
   /** The setting without which it offers no tool. */
   readonly needs?: string | undefined;

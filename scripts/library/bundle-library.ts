@@ -65,7 +65,7 @@ function leaveOut(root: string, imported: Set<string>, validators: Set<string>):
   };
 }
 
-/** Of several packages: their validators have the same names. */
+/** Names a module: validators of several packages have the same file name. */
 const nameOf = (root: string, file: string): string => relative(root, file).replaceAll("/", "-");
 
 function packageOf(specifier: string): string {

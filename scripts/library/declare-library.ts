@@ -115,5 +115,5 @@ async function readDeclaration(
   return { text: references.map((reference) => `/// <reference ${reference} />\n`).join("") + text, leadsTo };
 }
 
-/** Of the source `tools/src/call/a.ts`: `tools/src/call/a.d.ts`. */
+/** Turns the source `tools/src/call/a.ts` into `tools/src/call/a.d.ts`. */
 const declarationOf = (source: string): string => source.replace(/\.[jt]s$/, ".d.ts");

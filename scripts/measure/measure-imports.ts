@@ -9,7 +9,7 @@ import { median } from "./median.ts";
 
 export interface ImportCost {
   readonly specifier: string;
-  /** Whether every start pays for it; else only what needs it does, by `await import()`. */
+  /** True if every start pays for it; else only its users do, by `await import()`. */
   readonly isEager: boolean;
   readonly kiB: number;
   readonly ms: number;

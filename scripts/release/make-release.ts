@@ -9,7 +9,7 @@ import { packLibrary } from "../library/pack-library.ts";
 
 export interface MadeRelease {
   readonly library: Library;
-  /** Of npm, relative to the repository's root. */
+  /** The package for npm, relative to the repository's root. */
   readonly tarball: string;
   /** All files, relative to RELEASE_FOLDER. */
   readonly files: readonly string[];

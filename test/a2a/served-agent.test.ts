@@ -24,8 +24,8 @@ const fetchImpl: typeof fetch = (input, init) =>
   });
 
 /**
- * An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and who asks for a shirt's size;
- * and the settings of a gateway before it.
+ * An agent over RabbitMQ, whose turns of the message "wait" end when they are let go, and which asks for a shirt's
+ * size; and the settings of a gateway before it.
  */
 async function startAgent() {
   await using started = new AsyncDisposableStack();

@@ -88,8 +88,8 @@ const envelopeOf = (topic: string, type: string, body: Uint8Array, more: Partial
   createEnvelope({ topic, type, source: ABUSIVE, body, ...more });
 
 /**
- * Whether each instance has a copy of it, from a classic queue of its own; else the instances of a service share a
- * quorum queue.
+ * Tells whether each instance has a copy of it, from a classic queue of its own; else the instances of a service share
+ * a quorum queue.
  */
 export const isForCopies = ({ topic }: Envelope): boolean => !/\binvoke\b|^mcp\.manage/.test(topic);
 

@@ -15,7 +15,7 @@ export interface FloodRow {
   readonly publishedPerSecond: number;
   /** Why the broker ended its connection, if it did. */
   readonly refusal: string;
-  /** Of the honest caller, while it lasts: how many calls, and which part of them ended well. */
+  /** The honest caller's calls during the flood, and the part of them that ended well. */
   readonly calls: number;
   readonly successes: number;
   readonly p50Ms: number;
@@ -41,7 +41,7 @@ export interface RunFloodsOptions {
   /** Each flood, half as long before it without one, and half as long after it of the control. */
   readonly seconds: number;
   readonly callsPerSecond: number;
-  /** Whether times count, so that there is a control. @default true */
+  /** True to measure times, which needs a control. @default true */
   readonly isTimed?: boolean | undefined;
   readonly onRow?: ((row: FloodRow) => void) | undefined;
 }

@@ -7,7 +7,7 @@ import { openEffectsScene } from "./effects-scene.ts";
 const KILLS = atScale(1, 25);
 const SESSIONS = 6;
 const CALLS = 3;
-/** About as long as a helper takes with the turn that is told of it. */
+/** Roughly the time of a helper with the turn for its result. */
 const HELPER_MS = 1_500;
 
 // Long because: it is one story, and each part of it needs the others
@@ -58,7 +58,7 @@ test(`agents killed at random points of ${KILLS * SESSIONS} helpers lose none of
   );
 });
 
-/** A session starts a helper, a helper makes its calls, and a session that is told says so. */
+/** A session starts a helper, a helper makes its calls, and the session repeats the result. */
 function step({ messages }: ModelServerRequest): ModelStep {
   const asked = messages.findLast(({ role }) => role === "user")?.text ?? "";
   const results = messages.filter(({ role }) => role === "tool").length;

@@ -111,7 +111,7 @@ test("a robot calls no MCP tool by mcp_invoke_tool that it has not itself: not b
   expect(await ask(invoke("feed"), "plain")).toContain("zoo did feed");
 });
 
-/** A scheduler and an agent, whose model makes the call that it is told, and says what came of it. */
+/** A scheduler and an agent, whose model makes the call that its message names, and repeats the result. */
 async function startScene(zoo?: string) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());

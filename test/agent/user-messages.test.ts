@@ -23,7 +23,7 @@ const points = ["at its first answer", "in its call", "at its last answer", "wai
 
 const held = points.slice(0, 3);
 
-/** Holds whoever comes, until it is opened. */
+/** Holds callers until it is opened. */
 function gate() {
   const { promise, resolve } = Promise.withResolvers<void>();
   return { passed: promise, open: resolve };
@@ -196,7 +196,7 @@ test.concurrent("where senders are verified, the sender is the caller whatever t
 /** What the user has said last. */
 const saidIn = ({ messages }: ModelServerRequest): string =>
   messages.findLast(({ role }) => role === "user")?.text ?? "";
-/** Whether the request has a result of a call that the last message has led to. */
+/** Tells whether the request has a result of a call that the last message has led to. */
 const hasResult = ({ messages }: ModelServerRequest): boolean =>
   messages.findLastIndex(({ role }) => role === "tool") > messages.findLastIndex(({ role }) => role === "user");
 

@@ -5,7 +5,7 @@ export interface ContenderInfo {
   readonly about: string;
   /** The contender that its figures are set against. */
   readonly reference: string;
-  /** Whether it is a library of test/bench/package.json, and not one of the repository. */
+  /** True for a library of test/bench/package.json. */
   readonly isForeign?: true;
   /** Caller and service are one process, and there is no broker. */
   readonly isLocal?: true;

@@ -38,8 +38,8 @@ const rowOf = (id: number): Row => ({
 });
 
 /**
- * Whether an answer is that to a payload: by its serial number and its length, as to compare all of it would be a part
- * of what is measured.
+ * Tells whether an answer is that to a payload, by its serial number and its length: comparing all of it would be a
+ * part of the measurement.
  */
 export function isAnswerTo(asked: Payload, answered: Payload): boolean {
   if (asked.rows !== undefined)

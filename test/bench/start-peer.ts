@@ -17,7 +17,7 @@ export interface Peer extends AsyncDisposable {
   cpuUs(): Promise<number>;
 }
 
-/** Those of our images, for all alike: the Dockerfile says why. */
+/** The flags of our images, for all alike: the Dockerfile says why. */
 const dockerfile = readFileSync(join(import.meta.dirname, "../../Dockerfile"), "utf8");
 export const V8_FLAGS: readonly string[] = [...dockerfile.matchAll(/^(?:ENV NODE_OPTIONS=|ENTRYPOINT ).*$/gm)].flatMap(
   ([line]) => line.match(/--[a-z0-9=-]+/g) ?? [],

@@ -20,12 +20,10 @@ export type Verdict = "granted" | "refused";
 
 /** ACCESS_REFUSED; RESOURCE_LOCKED is what another connection's exclusive queue says; 406 a false sender. */
 const REFUSALS: ReadonlySet<unknown> = new Set([403, 405, 406]);
-/** Nothing is there under that name, which only one who may look is told. */
+/** The status for a missing name, which only a user with the right to look gets. */
 const NOT_FOUND = 404;
 
-/**
- * A connection of amqplib itself, which asks the broker for whatever it is told to, each time on a channel of its own.
- */
+/** A connection of amqplib itself, for requests of the test, each on a channel of its own. */
 export async function openRawUser(url: string): Promise<RawUser> {
   const connection = await connect(url, { noDelay: true });
   connection.on("error", () => {});

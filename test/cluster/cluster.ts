@@ -73,7 +73,7 @@ export class Cluster {
     return await run(this.#kubectl, args, { timeoutMs, input, env: this.#env(kubeconfig) });
   }
 
-  /** Of an account, for an hour. */
+  /** A token of an account, for an hour. */
   async tokenOf(namespace: string, account: string): Promise<string> {
     return (await this.kubectl(["--namespace", namespace, "create", "token", account])).trim();
   }
@@ -114,7 +114,7 @@ export class Cluster {
     };
   }
 
-  /** Of a container, as far as it has one. */
+  /** The log of a container, as far as it has one. */
   async logs(namespace: string, target: string, args: readonly string[] = []): Promise<string> {
     return await this.kubectl(["--namespace", namespace, "logs", target, ...args]).catch(
       (error: Error) => `(no log: ${error.message})`,
@@ -195,7 +195,7 @@ export async function neededTool(name: "kubectl" | "helm"): Promise<string> {
   return tool.program;
 }
 
-/** Of what belongs to one test only: objects of all namespaces need that too. */
+/** A name for the objects of one test: objects of all namespaces need one, too. */
 export const uniqueName = (prefix: string): string => `${prefix}-${randomBytes(3).toString("hex")}`;
 
 function isOpen(port: number): Promise<boolean> {

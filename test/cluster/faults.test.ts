@@ -26,13 +26,13 @@ const DEADLINE_MS = 120_000;
 /** How long a process of the cluster is held. */
 const HELD_MS = 12_000;
 const PROCESSORS = 0.1;
-/** Of a pod that a full machine has no room for. */
+/** The share of a full machine that a pod without room asks for. */
 const BIG = 0.5;
 const { signal } = new AbortController();
 
 interface RunnerOptions {
   readonly ceiling?: number;
-  /** Of each pod. */
+  /** The processors of each pod. */
   readonly processors?: number;
   readonly scheduleMs?: number;
 }
@@ -310,7 +310,7 @@ async function firstNode(): Promise<NodeObject> {
   return items[0];
 }
 
-/** Of the first machine. */
+/** The free processors of the first machine. */
 async function freeProcessors(): Promise<number> {
   const node = await firstNode();
   const pods = await cluster.json<{ readonly items: readonly PodRequests[] }>(["get", "pods", "--all-namespaces"]);

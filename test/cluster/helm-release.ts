@@ -3,7 +3,7 @@ import { CHART, run, temporaryFolder } from "@rockbot/testing";
 import { type Cluster, neededTool, uniqueName } from "./cluster.ts";
 
 const UNINSTALL_MS = 120_000;
-/** Of `helm --wait`. */
+/** The timeout of `helm --wait`. */
 const WAIT_S = 300;
 
 export interface InstallReleaseOptions {

@@ -10,9 +10,9 @@ interface ImagePod {
 }
 
 /**
- * The digest by which a pod may name each image. A node knows it of images that it has pulled. Of those that were
- * brought to it under their tag alone, the cluster's containerd is told it, where its socket lies beside what
- * `clusterFile` finds.
+ * The digest by which a pod may name each image. A node knows it of images that it has pulled. For an image that came
+ * under its tag alone, the test tells the cluster's containerd, where its socket lies beside the finds of
+ * `clusterFile`.
  * @param images each with its tag
  * @throws {Error} if a node has an image under its tag alone
  */

@@ -1,7 +1,7 @@
 import { type Cluster, uniqueName } from "./cluster.ts";
 
 const SIZE = "1Gi";
-/** Of a node. */
+/** The parent folder on a node. */
 const PARENT = "/var/tmp";
 /** For `python3 -c`, with `make` or `remove` and folders: that anybody may write to. */
 const FOLDERS_PROGRAM = `

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Cluster } from "./cluster.ts";
 import { installScripts, type ScriptsRelease } from "./scripts-release.ts";
 
-/** Of the pool: as many wait warm, and as many are there at most. */
+/** The bounds of the pool: as many wait warm, and as many are there at most. */
 const [FLOOR, CEILING] = [2, 6];
 
 const cluster = await Cluster.open();

@@ -6,7 +6,7 @@ const IMAGE = "python:3.12-slim";
 /** What the chart makes around the pods of scripts, with nothing that runs, so that a test is the manager itself. */
 export interface ScriptsNamespace extends AsyncDisposable {
   readonly name: string;
-  /** Of the manager's account. */
+  /** The token of the manager's account. */
   readonly token: string;
   readonly kubeconfigFile: string;
   /** What the chart has the manager name in its pods. */

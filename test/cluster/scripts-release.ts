@@ -9,9 +9,9 @@ import { type HelmRelease, installRelease, testImages } from "./helm-release.ts"
 export interface ScriptsRelease extends AsyncDisposable {
   readonly servers: ClusterServers;
   readonly release: HelmRelease;
-  /** Of the release. */
+  /** The namespace of the release. */
   readonly namespace: string;
-  /** Of the scripts. */
+  /** The namespace of the scripts. */
   readonly scripts: string;
   /** The name of the manager's Deployment and account. */
   readonly manager: string;

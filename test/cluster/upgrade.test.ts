@@ -9,13 +9,13 @@ import { type HelmRelease, type InstallReleaseOptions, installRelease, testImage
 import { type OwnVolumes, ownVolumes } from "./own-volumes.ts";
 
 const PER_SECOND = 100;
-/** Of a call: longer than a pod takes to start on a small node that rolls everything out at once. */
+/** The timeout of a call: longer than a pod takes to start on a small node that rolls everything out at once. */
 const TIMEOUT_MS = 60_000;
-/** Of a job of the load, on average. */
+/** The calls of a job of the load, on average. */
 const CALLS_OF_JOB = 2.1;
 /** Under way at a time: a caller may have 256 calls without an answer. */
 const MAX_JOBS = 200;
-/** Of calls that were not begun, or may have run: both tools may be called again. */
+/** The codes of calls that were not begun, or may have run: both tools may be called again. */
 const REFUSALS_CODES: ReadonlySet<string> = new Set(["unavailable", "outcome_unknown"]);
 /** How often such a call is made again, and after which time. */
 const [REFUSALS, REFUSED_PAUSE_MS] = [60, 1_000];
@@ -241,7 +241,7 @@ interface LoadReport {
    * same task.
    */
   readonly again: number;
-  /** Cancelled tasks that were not there. That may be so, too, where a service died. */
+  /** Cancelled tasks that were not there. This may happen where a service died, too. */
   readonly unmade: number;
   /** Calls that ended in one of REFUSALS_CODES, and were made again. */
   readonly refused: number;

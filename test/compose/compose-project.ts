@@ -13,10 +13,10 @@ const exec = promisify(execFile);
 /** A system that `docker compose up` has started from a fresh clone. Disposal removes it with all its data. */
 export interface ComposeProject extends AsyncDisposable {
   readonly name: string;
-  /** Of the gateway, and its bearer token. */
+  /** The address of the gateway, and its bearer token. */
   readonly url: string;
   readonly token: string;
-  /** Of the broker, as the user of the command. */
+  /** The address of the broker, as the user of the command. */
   readonly busUrl: string;
   /** The policy of all. */
   readonly policyFile: string;
@@ -35,13 +35,13 @@ export interface CallAnswer {
   readonly isError?: boolean;
   readonly content?: string;
   readonly structured?: unknown;
-  /** Of an error. */
+  /** The code of an error. */
   readonly code?: string;
   readonly message?: string;
   readonly details?: { readonly mayHaveRun?: boolean };
 }
 
-/** Debian's, which a test makes: no other can be had everywhere. */
+/** The image with Debian's Prometheus, which a test makes: no other one is available everywhere. */
 export const PROMETHEUS_IMAGE = "rockbot-test/prometheus";
 
 const UP_MS = 1_500_000;

@@ -5,7 +5,7 @@ import { MEASUREMENT_ENV } from "../../scripts/measure/measure-service.ts";
 
 export interface ImageFigures {
   readonly sizeMB: number;
-  /** Of the layer that only this image has. */
+  /** The size of the layer that only this image has. */
   readonly appMB: number;
   /** From `docker run` to the first 200 of /readyz. */
   readonly readyMs: number;

@@ -152,7 +152,7 @@ test.each([
   await expect.poll(() => isAlive(pid), { timeout: 30_000 }).toBe(false);
 });
 
-/** Whether any process of the group lives. */
+/** Tells whether any process of the group lives. */
 function isAlive(group: number): boolean {
   try {
     return process.kill(-group, 0);

@@ -17,7 +17,7 @@ const inputSchema = {
   properties: { ms: { type: "integer", minimum: 0, maximum: 60_000 } },
 };
 
-/** Waits, tells progress, and gives another result each time: two runs of one call are told by that. */
+/** Waits, reports progress, and gives another result each time, which tells two runs of one call apart. */
 function countTool({ takesAnyArguments = false }: Fault): Tool {
   const definition: ToolDefinition = {
     name: "count",

@@ -10,7 +10,7 @@ export interface Fault {
   readonly takes?: (next: Handler, kind: SubscriptionKind, service: FaultyService) => Handler;
   /** Arguments that its queue of parked messages lacks. Such a service cannot start again. */
   readonly lacksArguments?: readonly string[];
-  /** Whether the tool runs with arguments that break its schema. @default false */
+  /** True to run the tool with arguments that break its schema. @default false */
   readonly takesAnyArguments?: boolean;
   /** The clauses that it breaks: all of them, and no other. */
   readonly breaks: readonly string[];

@@ -14,7 +14,7 @@ export type Use =
 
 export interface Snippet {
   readonly page: string;
-  /** Of its first line of code. */
+  /** The line where its code begins. */
   readonly line: number;
   readonly language: string;
   readonly code: string;
@@ -29,7 +29,7 @@ const FENCE = /^(\s*)(`{3,})(\S*)/;
 const MARKER = /^\s*<!-- snippet: (.+?) -->\s*$/;
 const SETUP = /^\s*<!-- snippet: setup$/;
 const LANGUAGES: ReadonlySet<string> = new Set(["sh", "bash", "ts", "python", "yaml", "json"]);
-/** Of what is shown, and not to be typed: output and pictures. */
+/** Languages of blocks that are shown, and not to be typed: output and pictures. */
 const SHOWN: ReadonlySet<string> = new Set(["", "text", "mermaid"]);
 
 /**

@@ -19,7 +19,7 @@ export interface StandIns {
   readonly redis: string;
   /** The API of a model, for http://localhost:11434/v1, that of Ollama. */
   readonly model: string;
-  /** Of the Brave Search API. */
+  /** The address and the key of the Brave Search API. */
   readonly brave: { readonly url: string; readonly apiKey: string };
 }
 
@@ -260,7 +260,7 @@ function edited(before: string, code: string): string {
 }
 
 interface RunningUp extends AsyncDisposable {
-  /** Of its gateway, if it has one. */
+  /** The address of its gateway, if it has one. */
   readonly url: string | undefined;
 }
 

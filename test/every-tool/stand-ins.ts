@@ -47,7 +47,7 @@ export const standIns = {
     ];
     return api;
   },
-  /** A service that says what it was asked, to who has the key, and has an OpenAPI document for anybody. */
+  /** A service that repeats the request to a client with the key, and has an OpenAPI document for anybody. */
   shop: () =>
     startRecordingServer(({ method, target, headers, body }, response) => {
       const isKnown = headers.authorization === `Bearer ${SHOP_KEY}`;

@@ -22,7 +22,7 @@ export interface OpenWaysOptions {
   readonly busUrl: string;
   /** The policy's file, by which a caller on the bus knows what it may use. */
   readonly policyFile: string;
-  /** Of the gateway, and its bearer token. */
+  /** The address of the gateway, and its bearer token. */
   readonly url: string;
   readonly token: string;
 }

@@ -10,7 +10,7 @@ import { type McpScene, openMcpScene } from "./mcp-scene.ts";
  */
 const PAIRS = atScale(1, 4);
 const KILLS_PER_PAIR = atScale(2, 50);
-/** Of a server that any replica calls, over each kill. */
+/** The calls of a server that any replica calls, over each kill. */
 const CALLS = 8;
 /**
  * Over every so manieth kill there are calls of a server with state, too: to have it again takes as long as a lease.

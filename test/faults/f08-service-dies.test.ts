@@ -4,7 +4,7 @@ import { atScale, record } from "./figures.ts";
 import { type KillMatrixRow, killServiceAt } from "./kills/kill-matrix.ts";
 import { killPoints } from "./kills/kill-point.ts";
 
-/** Of each kind, over which one service dies at one point. */
+/** The calls of each kind, over which one service dies at one point. */
 const CALLS_PER_KIND = atScale(20, 100);
 const ROUNDS = atScale(1, 2);
 const [busUrl, redisUrl] = await Promise.all([sharedAmqpUrl(), sharedRedisUrl()]);

@@ -9,7 +9,7 @@ import { record, seed } from "./figures.ts";
 
 const REQUESTS = 10_000;
 const BATCH = 500;
-/** Of 10 000 requests of about a kilobyte none may stay; caches and remembered ids are bounded, and take some. */
+/** After 10 000 requests of about a kilobyte none may stay; caches and remembered ids are bounded, and take some. */
 const HEAP_GROWTH_KB = 6_000;
 /** RabbitMQ 4 takes no larger message. */
 const LARGEST_BYTES = 16 * 1024 * 1024;

@@ -9,7 +9,7 @@ import { atScale, record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 
 const CALLS = 20;
-/** Of all ages. */
+/** The number of keys of all ages. */
 const SWEPT = atScale(50, 500);
 const busUrl = await sharedAmqpUrl();
 

@@ -13,7 +13,7 @@ import {
 } from "./mcp-faults.ts";
 import { openMcpScene } from "./mcp-scene.ts";
 
-/** Of each kind of fault. */
+/** The number of each kind of fault. */
 const FAULTS = atScale(1, 64);
 
 const webFaults: Readonly<Record<string, McpFault & { readonly answer: FaultAnswer }>> = {

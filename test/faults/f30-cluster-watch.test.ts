@@ -10,7 +10,7 @@ type Fault = FaultyCluster["api"]["faults"][number];
 const CALLS = atScale(1, 40);
 const DEADLINE_MS = 60_000;
 
-/** Of watches; how many events get through is counted from the list that went before. */
+/** Faults of watches, with the number of events that get through after the list. */
 const faults: Readonly<Record<string, Fault>> = {
   "closed before the first event": { kind: "closed", afterEvents: 0 },
   "closed after an event": { kind: "closed", afterEvents: 1 },

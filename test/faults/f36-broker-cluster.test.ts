@@ -55,7 +55,7 @@ const killOf = (what: string, choose: (queues: readonly Queue[]) => Queue | unde
 
 interface Queue {
   readonly name: string;
-  /** Of its leader, which says on which node that is. */
+  /** The process of its leader, which says on which node that is. */
   readonly pid: string;
 }
 

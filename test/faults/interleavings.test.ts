@@ -43,7 +43,7 @@ const more: typeof few = [
 ];
 /** Only what differs for a tool that may run twice. */
 const fewer: typeof few = [["copies"], ["lapses"], ["crashes", "cancels"], ["crashes", "forgets"]];
-/** Of a tool that takes up what was begun; the soak has the cancel beside the crash too. */
+/** The events for a tool that takes up what was begun; the soak has the cancel beside the crash, too. */
 const fewest: typeof few = [["copies"], ["lapses"], ["cancels"], ["crashes", "forgets"]];
 
 test.each([

@@ -18,7 +18,7 @@ export interface McpScene extends AsyncDisposable {
   file(name: string): string;
   /** The lines of such a file; none if there is no such file yet. */
   lines(name: string): string[];
-  /** Of the servers' processes that have ever been started, and of `more`, how many are alive. */
+  /** The number of living processes among all servers' processes so far, and `more`. */
   alive(more?: readonly number[]): number;
   /** How many servers' processes have ever been started. */
   readonly started: number;

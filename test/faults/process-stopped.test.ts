@@ -9,7 +9,7 @@ import { record } from "./figures.ts";
 import { openScene } from "./scene.ts";
 
 const PER_SECOND = 100;
-/** Of each call: who is stopped while it waits for its sockets reads them first anyway. */
+/** The busy time of each call: a stopped process that waits for its sockets reads them first anyway. */
 const BUSY_MS = 6;
 const CALM_MS = 700;
 /**

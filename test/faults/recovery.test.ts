@@ -10,12 +10,12 @@ import { spread } from "./spread.ts";
 
 const AGENTS = 10;
 const KILLS = atScale(1, 5);
-/** Of each agent; the soak's answers come soon after they can. */
+/** The calls of each agent; the soak's answers come soon after they can. */
 const PER_SECOND = atScale(3, 10);
 /** A slow machine's broker is away for long: no call is to end for that, so that the next shows when it is back. */
 const TIMEOUT_MS = 120_000;
 const MAX_CALLS_IN_FLIGHT = 2_000;
-/** Of the calls; a quiet machine refuses none. */
+/** The part of the calls that may be refused; a quiet machine refuses none. */
 const MAX_PART_REFUSED = 0.1;
 const redisUrl = await sharedRedisUrl();
 

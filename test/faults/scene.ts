@@ -25,7 +25,7 @@ export interface SceneOptions {
   readonly redisUrl?: string | undefined;
   /** The way that the callers go to the bus. @default the service's */
   readonly callerUrl?: string | undefined;
-  /** Of the callers' release. @default this one's */
+  /** The versions of the callers' release. @default this one's */
   readonly queueVersions?: ConnectBusOptions["queueVersions"];
 }
 

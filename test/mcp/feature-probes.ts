@@ -59,7 +59,7 @@ export const featureProbes: Readonly<Record<string, (peer: ProbedPeer) => Promis
 
 const waitsOf = async (caller: ToolCaller): Promise<number> => Number((await caller.call("peer__waits", {})).content);
 
-/** Whether one more wait was ended, which its server is told in its own time. */
+/** Tells whether one more wait has ended: the server notices in its own time. */
 async function waitsGrow(caller: ToolCaller, before: number): Promise<boolean> {
   for (let look = 0; look < 100; look++) if ((await waitsOf(caller)) > before) return true;
   return false;

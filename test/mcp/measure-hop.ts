@@ -8,7 +8,7 @@ import { httpEntry, startBridge, startHttpServers, stdioProgram, TOKEN, until } 
 
 export interface HopOptions {
   readonly rounds: number;
-  /** Of each contender in each round, in milliseconds. */
+  /** The time of each contender in each round, in milliseconds. */
   readonly ms: number;
 }
 

@@ -10,13 +10,13 @@ export interface ManyRow {
   readonly kind: string;
   /** From the start of the bridge's process until each server is connected. */
   readonly connectedMs: number;
-  /** Of the bridge alone. */
+  /** The memory of the bridge alone. */
   readonly bridgeMiB: number;
   /** From a question for the index to all of it. */
   readonly indexMs: number;
   /** From the start of a new caller until it can call each tool. */
   readonly listMs: number;
-  /** Of a list that a caller has. */
+  /** The time of a list that a caller has, in milliseconds. */
   readonly listAgainMs: number;
   readonly callP50Ms: number;
   readonly callP99Ms: number;

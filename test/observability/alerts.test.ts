@@ -61,7 +61,7 @@ function request(
 }
 
 const EXCHANGE = "rockbot";
-/** Of the policy. */
+/** The callers of the policy. */
 const CALLERS = ["cli", "gateway", "scheduler", "agent"];
 
 /** web-tools answers, and the gateway finds it. */

@@ -53,7 +53,7 @@ test.skipIf(missing !== undefined)(
   async () => {
     await using scene = await openScene();
     const seen: Asked[] = [];
-    /** Whether the service has been scaled up, and down again to one. */
+    /** True once the service has been scaled up, and down again to one. */
     const isOver = () => seen.at(-1)?.wanted === 1 && seen.some(({ wanted }) => wanted === MAX_REPLICAS);
     const trickle = async () => {
       while (!isOver()) await scene.call();

@@ -90,7 +90,7 @@ export async function measureDecision(): Promise<number> {
 interface Case {
   readonly executor: ToolExecutor;
   readonly policy: Policy | undefined;
-  /** Whether all calls have the same arguments. */
+  /** True if all calls have the same arguments. */
   readonly isSame: boolean;
   readonly atOnce?: number;
 }

@@ -7,7 +7,7 @@ import { afterAll } from "vitest";
 
 declare module "vitest" {
   interface TaskMeta {
-    /** Of a file. Absent where the system does not tell, as Linux does. */
+    /** The processor time of a file. Absent where the system does not tell, as Linux does. */
     processorSeconds?: number;
   }
 }
@@ -15,7 +15,7 @@ declare module "vitest" {
 /** Linux counts in these, on all machines. */
 const TICKS_PER_SECOND = 100;
 
-/** Of this process, and of those below it that have ended. */
+/** The processor time of this process, and of its ended children. */
 function processorSeconds(): number {
   try {
     // Behind the program's name, which may hold anything, utime, stime, cutime and cstime are the fields 12 to 15.

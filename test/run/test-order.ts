@@ -21,10 +21,10 @@ const LONGEST: ReadonlySet<string> = new Set(
 );
 
 /**
- * The order of test files. Those with processes of their own come first: a process that files share ends where a file
- * comes that shares none. In each part come what takes longest, then tests of processes and brokers, which mostly wait:
- * so no core is idle at the end while the last of them waits. Among its kind the one that took longest when it last ran
- * comes first, or the largest, as vitest has it.
+ * The order of test files. Files with processes of their own come first: a shared process ends where a file comes that
+ * shares none. In each part come what takes longest, then tests of processes and brokers, which mostly wait: so no core
+ * is idle at the end while the last of them waits. Among its kind the one that took longest when it last ran comes
+ * first, or the largest, as vitest has it.
  */
 export class TestOrder extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

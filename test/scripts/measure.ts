@@ -15,7 +15,7 @@ import { containers, localMakers, pods } from "./open-makers.ts";
 const CALLS = Number(process.env["ROCKBOT_BENCH_CALLS"] ?? 200);
 const KEEP_BYTES = 64 * 1024;
 const INTERPRETER = "the interpreter itself, `-c pass`";
-/** Of the p50, in milliseconds, where that of the interpreter is given. */
+/** The aims for the p50, in milliseconds, given the interpreter's. */
 const aims: Readonly<Record<string, (interpreterMs: number) => number>> = {
   "local, warm": () => 30,
   "local, cold": (interpreterMs) => 1.5 * interpreterMs,

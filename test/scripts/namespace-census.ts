@@ -23,7 +23,7 @@ export function livePidNamespaces(): ReadonlySet<string> {
   return new Set(named(processes()).map(({ namespace }) => namespace));
 }
 
-/** Those of them that the process and its descendants have made. */
+/** The namespaces that the process and its descendants have made. */
 export function pidNamespacesBelow(pid: number): ReadonlySet<string> {
   const all = named(processes());
   const own = all.find((one) => one.pid === process.pid)?.namespace ?? "";

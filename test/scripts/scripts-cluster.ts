@@ -33,9 +33,9 @@ const skipFor = (why: string | undefined): Skip => ({
   words: why === undefined ? "" : ` (skipped: ${why})`,
 });
 
-/** Of tests that need a cluster, whichever: a real one needs nothing of this machine. */
+/** Skips tests that need any cluster: a real one needs nothing of this machine. */
 export const noCluster = skipFor(whyNoFaults() === undefined ? whyNoPods() : undefined);
-/** Of tests that need one whose API server does as they say. */
+/** Skips tests that need one whose API server they control. */
 export const noOwnCluster = skipFor(whyNoFaults() ?? whyNoPods());
 
 /**
@@ -43,7 +43,7 @@ export const noOwnCluster = skipFor(whyNoFaults() ?? whyNoPods());
  * made.
  */
 export interface ScriptsCluster extends AsyncDisposable, Pick<TestCluster, "namespace" | "manager" | "api" | "pods"> {
-  /** Of somebody with the manager's rights. */
+  /** The kubeconfig of a user with the manager's rights. */
   readonly kubeconfigFile: string;
   /** Names that the pods need, as settings of the manager. */
   readonly podNames: TestCluster["podNames"];
@@ -62,7 +62,7 @@ export interface RunnerOptions extends Partial<KubernetesMakerOptions> {
 
 /** What a pod asks for of a real cluster, which may be as small as one node. */
 export const REAL_PROCESSORS = 0.2;
-/** Of stdout and of stderr, each. */
+/** The kept bytes of stdout, and of stderr. */
 export const RUNNER_KEEPS_BYTES = 64 * 1024;
 
 /** @param options of the tests' own API server; a real cluster is as it is */

@@ -11,9 +11,9 @@ export interface Question {
 
 export interface QuerySet {
   readonly services: readonly ServiceEntry[];
-  /** Those that the ranker was tuned with. */
+  /** The questions that the ranker was tuned with. */
   readonly tuning: readonly Question[];
-  /** Those that judge it. */
+  /** The questions that judge it. */
   readonly heldOut: readonly Question[];
 }
 

@@ -9,7 +9,7 @@ export interface HeldTool extends AsyncDisposable {
   release(parity: "even" | "odd"): void;
 }
 
-/** A tool `{name}` in a service of that name: gives back its argument `index` once it is told to. */
+/** A tool `{name}` in a service of that name: gives back its argument `index` once the test lets it. */
 export async function startHeldTool(busUrl: string, name: string, { concurrency = 128 } = {}): Promise<HeldTool> {
   const definition: ToolDefinition<{ readonly index: number }> = {
     name,

@@ -79,7 +79,7 @@ test.skipIf(missing !== undefined)(
 );
 
 const WRITERS = 10;
-/** Of each writer: enough that all write while others do. */
+/** The lines of each writer: enough that all write at the same time. */
 const EACH = 300;
 
 test.skipIf(missing !== undefined)(

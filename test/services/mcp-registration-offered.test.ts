@@ -70,7 +70,7 @@ async function start(
   return {
     bridge,
     agent,
-    /** Those that a caller is offered at the gateway, and by the agent. */
+    /** Lists the tools that a caller gets at the gateway, and by the agent. */
     async offered(who: string) {
       const { tools } = (await (await fetch(`${gateway.url}/v1/tools`, { headers: headers(who) })).json()) as {
         tools: { name: string }[];

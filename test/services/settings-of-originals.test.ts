@@ -6,7 +6,7 @@ import { readBehaviors } from "../../services/agent/src/model/read-behaviors.ts"
 import { readServerFile } from "../../services/mcp-bridge/src/servers/read-servers.ts";
 import { readRestFile } from "../../services/rest-tools/src/file/read-rest-file.ts";
 
-/** How each kind of file is read. That of `rockbot up` gives the settings of each service. */
+/** How each kind of file is read. The reader of `rockbot up` gives the settings of each service. */
 const readers = {
   mcp: (file: string) => readServerFile(file, { T: "token-0" }),
   models: readBehaviors,

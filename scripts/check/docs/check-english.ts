@@ -56,7 +56,7 @@ async function readPage(
   return { lengths, faults, lines, words: text.split(/\s+/).filter(Boolean).length };
 }
 
-/** Of an even number of values the upper one of the middle. */
+/** The median; for an even number of values the upper one of the middle. */
 function median(values: readonly number[]): number {
   return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 }

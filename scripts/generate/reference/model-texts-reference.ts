@@ -3,7 +3,7 @@ import { modelTexts } from "../source/model-texts.ts";
 import type { Source } from "../source/sources.ts";
 
 /**
- * `docs/reference/model-texts.md`: what models are told beside the descriptions of tools, so that a change of it is
+ * `docs/reference/model-texts.md`: all texts for models besides the descriptions of tools, so that a change of one is
  * seen and read.
  */
 export async function modelTextsReference(sources: readonly Source[]): Promise<string> {

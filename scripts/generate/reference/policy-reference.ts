@@ -4,7 +4,7 @@ import { busServices } from "@rockbot/services";
 import { stringify } from "yaml";
 import { code, fillPage, table } from "../fill-page.ts";
 
-/** `docs/reference/policy.md`: how a policy is meant, with an example and who may do what by it. */
+/** `docs/reference/policy.md`: the meaning of a policy, with an example and the rights that it gives. */
 export async function policyReference(example: string): Promise<string> {
   const text = await readFile(example, "utf8");
   const effect = policyTable(createPolicy(await readPolicy(text, example)));

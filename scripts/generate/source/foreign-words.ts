@@ -42,7 +42,7 @@ export function foreignWords(sources: readonly Source[]): readonly ForeignWords[
   return [...found].map(([key, files]) => ({ key, files: [...files] })).sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Whether this is `level: "untrusted"`, alone or as one of two values. */
+/** Tells whether this is `level: "untrusted"`, alone or as one of two values. */
 const labelsBarely = (node: Node): boolean =>
   node.type === "Property" &&
   (node["key"] as Node)["name"] === "level" &&

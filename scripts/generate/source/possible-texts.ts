@@ -77,7 +77,7 @@ const packageOf = (file: string): string => file.split("/").slice(0, 2).join("/"
 interface Parameter {
   readonly of: string;
   readonly index: number;
-  /** Whether the function is not exported. */
+  /** True if the function is not exported. */
   readonly isLocal: boolean;
 }
 

@@ -18,7 +18,7 @@ export function parseSource(
   return { program: program as unknown as Node, comments };
 }
 
-/** Whether a field of a node is a node itself. */
+/** True if a field of a node is a node itself. */
 export const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as Partial<Node>).type === "string";
 

@@ -18,7 +18,7 @@ interface Turn {
 
 const options = JSON.parse(process.argv[2] ?? "{}") as LoadOptions;
 const { busUrl, agentPid, model, sessions, calls, perSecond, ms } = options;
-/** Those of a process that has just started are slower. */
+/** The first calls of a process are slower. */
 const WARM_UP_MS = 4_000;
 const AT_ONCE = 50;
 const run = newId();

@@ -35,7 +35,7 @@ export interface LoadResult {
   readonly turnMs: Spread;
   /** Processor time of the agent's process in milliseconds. */
   readonly cpuPerTurnMs: number;
-  /** Of the agent's process, where it is this one: before and after, each after a collection of garbage. */
+  /** The memory of the agent's process, where it is this one: before and after, each after a collection of garbage. */
   readonly memory: readonly [before: Memory, after: Memory] | undefined;
 }
 

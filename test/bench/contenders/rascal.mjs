@@ -5,7 +5,7 @@ import { PREFETCH } from "../contender.ts";
 const EXCHANGE = "bench-rascal";
 const REQUESTS = "tool.invoke.bench-rascal";
 const REPLIES = "tool.result.bench-rascal";
-/** Of those that were tried (1, 4, 16, 64) the one with the most calls. */
+/** The number with the most calls among those that were tried (1, 4, 16, 64). */
 const CHANNELS = 16;
 
 /** rascal with the guarantees of amqplib-same: it confirms and persists by default. */

@@ -15,7 +15,7 @@ export interface PageAnswer {
   /** Empty if the contender failed. */
   readonly markdown: string;
   readonly failure?: string;
-  /** Of the processor, for all threads of the process. */
+  /** The processor time of all threads of the process. */
   readonly cpuMs: number;
   /** The most memory that the process has had until now. */
   readonly peakMb: number;

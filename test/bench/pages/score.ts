@@ -8,10 +8,10 @@ import { type Agreement, compareWords, runOf, wordsOf } from "./words.ts";
 export interface PageScore extends Agreement {
   /** How many words the content has. With none, only an empty page agrees. */
   readonly words: number;
-  /** Of the pieces that do not belong to the content, how many came through. */
+  /** How many pieces outside the content came through. */
   readonly leaked: number;
   readonly unwanted: number;
-  /** Of the pieces that belong to it, how many came through. */
+  /** How many pieces of the content came through. */
   readonly came: number;
   readonly wanted: number;
   /** Characters that came for each of the truth. */

@@ -8,7 +8,7 @@ export type StructureKind = (typeof structureKinds)[number];
 type Document = ReturnType<CheerioAPI["root"]>[number];
 type Node = Document | Document["children"][number];
 
-/** Of each kind: how many the page has in its content, and how many of them the markdown has. */
+/** For each kind, how many the page has in its content, and how many of them the markdown has. */
 export type Structure = Readonly<Record<StructureKind, { readonly there: number; readonly kept: number }>>;
 
 const selectors: Readonly<Record<StructureKind, string>> = {
@@ -33,13 +33,13 @@ const inlineNames: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether what is a heading, code, an item, a row or a link of the page is one of the markdown. Of the page those count
- * whose words stand together in the content's text, with the word before or behind them on the page: an entry of a
- * table of contents has the words of its heading, and only where the content has the table it stands beside the next
- * entry. Two headings may stand together as their entries do: an entry counts only where the text has its words twice.
- * Each text counts once, and none of what stands in navigation, footers and the page's header. A link has to lead
- * somewhere, and to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link around a
- * heading the words around that.
+ * Counts the headings, code, items, rows and links of the page, and those of the markdown among them. Only those of the
+ * page count whose words stand together in the content's text, with the word before or behind them on the page. An
+ * entry of a table of contents has the words of its heading: only where the content has the table it stands beside the
+ * next entry. Two headings may stand together as their entries do: an entry counts only where the text has its words
+ * twice. Each text counts once, and none of what stands in navigation, footers and the page's header. A link has to
+ * lead somewhere, and to be absolute. A row of one cell only lays out. Code may lose its line numbers, and a link
+ * around a heading the words around that.
  * @param rendered the markdown as HTML
  * @param truthRun the words of the content, from `runOf`
  */

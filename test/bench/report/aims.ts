@@ -4,7 +4,7 @@ import type { Measure } from "./summary.ts";
 export interface Aim {
   readonly contender: string;
   readonly concurrency: number;
-  /** Of the case of a lone caller that thinks between its calls. */
+  /** True for the case of a lone caller that thinks between its calls. */
   readonly isPaced?: true;
   readonly measure: Measure;
   readonly atLeast?: number;

@@ -10,7 +10,7 @@ import { type Quartiles, type Round, type Summary, summarize } from "./summary.t
 export interface Run {
   readonly options: Omit<BenchOptions, "out" | "profiles">;
   readonly machine: Machine;
-  /** Of the libraries that are installed for the bench alone. */
+  /** The versions of the libraries that are installed for the bench alone. */
   readonly versions: Readonly<Record<string, string>>;
   /** Why contenders gave no figures from some case on, in their words. */
   readonly failures: Readonly<Record<string, string>>;

@@ -4,7 +4,7 @@ import type { Load, LoopResult } from "../closed-loop.ts";
 export interface Round extends LoopResult, Load {
   readonly contender: string;
   readonly round: number;
-  /** Of the service, and of what is between it and the caller. */
+  /** The processor time of the service, and of the parts between it and the caller. */
   readonly serviceCpuUs: number;
   readonly brokerCpuUs: number;
 }

@@ -14,7 +14,7 @@ export interface Scale {
   readonly replicas: number;
   readonly concurrency: number;
   readonly gateways: number;
-  /** Whether Redis writes each change to its disk. */
+  /** True if Redis writes each change to its disk. */
   readonly onDisk: boolean;
 }
 

@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly timeoutMs?: number | undefined;
   /** How many agents share the process, its bus and the calls. @default 1 */
   readonly callers?: number | undefined;
-  /** Of each agent. @default as the library */
+  /** The bound of each agent. @default as the library */
   readonly maxCallsInFlight?: number | undefined;
   readonly heartbeatSeconds?: number | undefined;
   /** The file that it appends each answer to. */

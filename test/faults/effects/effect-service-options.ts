@@ -16,7 +16,7 @@ export interface EffectServiceOptions {
   readonly deployed?: { readonly policyFile: string; readonly auditFile: string } | undefined;
   readonly concurrency?: number | undefined;
   readonly heartbeatSeconds?: number | undefined;
-  /** Of the release that it stands for. @default this one */
+  /** The versions of the release that it stands for. @default this one */
   readonly queueVersions?: ConnectBusOptions["queueVersions"];
   /** Where it kills itself, once so many calls are there. */
   readonly killAt?: KillPoint | undefined;

@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 /**
- * `effect`: a tool has done what it is for. `answered`: the bus has confirmed an answer. `aborted`: a tool was told to
- * stop. `received`: an agent has an answer.
+ * `effect`: a tool has done what it is for. `answered`: the bus has confirmed an answer. `aborted`: a tool got the
+ * signal to stop. `received`: an agent has an answer.
  */
 export type LedgerEvent = "effect" | "answered" | "aborted" | "received";
 

@@ -92,7 +92,7 @@ export class Ledger {
     return this.#answeredAt[this.#answeredAt.findLastIndex((answered) => answered <= at) + 1];
   }
 
-  /** Of the calls that were made between two times, on the clock of `performance.now()`: the part that was answered. */
+  /** The answered part of the calls that were made between two times, on the clock of `performance.now()`. */
   partAnswered(from: number, to: number): number {
     const made = [...this.#asked].filter(([, at]) => at >= from && at <= to);
     const answered = new Set(this.#answered);

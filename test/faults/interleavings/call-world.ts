@@ -110,8 +110,8 @@ export function pauseInWorld(_ms: number, source: AbortSource): Promise<void> {
 }
 
 /**
- * One call between two services that share a claim store, and their caller: the code that runs in production over a
- * broker that is told which message it delivers when.
+ * One call between two services that share a claim store, and their caller: production code over a broker whose
+ * deliveries the test orders.
  */
 export class CallWorld implements World {
   readonly #options: CallWorldOptions;
@@ -237,7 +237,7 @@ export class CallWorld implements World {
     ];
   }
 
-  /** Of two services it does not matter which is which. */
+  /** Two services count as the same in either order. */
   fingerprint(): string {
     const texts = [
       [0, 1],

@@ -1,6 +1,5 @@
 /**
- * A system that stands still until it is told which of its next steps to take. The same steps always lead to the same
- * state.
+ * A system that stands still until the explorer chooses its next step. The same steps always lead to the same state.
  */
 export interface World {
   /**

@@ -27,7 +27,7 @@ export interface KillMatrixOptions {
   readonly busUrl: string;
   readonly redisUrl: string | undefined;
   readonly point: KillPoint;
-  /** Of each kind, at the point when the service dies. */
+  /** The calls of each kind, at the point when the service dies. */
   readonly callsPerKind: number;
 }
 

@@ -2,7 +2,9 @@ import { join } from "node:path";
 import { readSet } from "../read-set.ts";
 
 const MEGABYTE = 1_000_000;
-/** Of a page: large pages of the web have some 4,000 elements, and the rest in scripts, styles and state. */
+/**
+ * The share of a page that is in scripts, styles and state: large pages of the web have some 4,000 elements besides.
+ */
 const STATE_SHARE = 0.77;
 
 /**

@@ -13,7 +13,7 @@ export interface BoostOptions {
 }
 
 export interface Samples {
-  /** Of each row, the values of all columns. */
+  /** For each row, the values of all columns. */
   readonly rows: readonly Float32Array[];
   /** In [0, 1]: how much of the row belongs to the content. */
   readonly labels: Float64Array;
@@ -123,7 +123,7 @@ interface Field {
 
 interface Leaf {
   readonly rows: Int32Array;
-  /** Of each sampled column and bin: gradients, curvatures and rows. */
+  /** Gradients, curvatures and rows of each sampled column and bin. */
   readonly sums: Float64Array;
   readonly split: Split | undefined;
   place: (node: TreeNode) => void;

@@ -26,8 +26,8 @@ const options: BoostOptions = {
   seed: 3,
 };
 /**
- * Of what is learnt, so much of the logit counts. The folds fit 0.7: on sites that it has not seen, a forest is surer
- * than it should be. On those that it has seen it is not, and real calls ask for both.
+ * The share of the learnt logit that counts. The folds fit 0.7: on sites that it has not seen, a forest is surer than
+ * it should be. On those that it has seen it is not, and real calls ask for both.
  */
 const SURENESS = 0.8;
 const MODEL = join(import.meta.dirname, "../../../../packages/page/src/content/trained/content-model.ts");
