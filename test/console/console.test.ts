@@ -106,6 +106,18 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     expect(tab.faults).toEqual([]);
   });
 
+  test("another policy is tried against the calls that were made", async () => {
+    await using tab = await openTab();
+    const { page } = tab;
+    await page.getByRole("link", { name: "Policy" }).click();
+    await page.getByLabel(/What would this policy have said/).fill("everyone: { allow: [html_to_text] }");
+    await page.getByRole("button", { name: "Try it" }).click();
+    const row = page.getByRole("row").filter({ hasText: "web_browse" });
+    await row.first().waitFor();
+    expect(await row.first().textContent()).toMatch(/allowed.*denied.*nothing in everyone\.allow/);
+    expect(tab.faults).toEqual([]);
+  });
+
   test("keys alone lead to a page, and back to what was looked at", async () => {
     await using tab = await openTab();
     await tab.page.keyboard.press("Control+k");

@@ -242,7 +242,7 @@ function callsAndPolicy({ bus, caller, policy }: OperatorParts): HttpApp {
     [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, journals }),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
-    [POLICY_PATH]: createPolicyApp(policy, caller.tools),
+    [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),
   });
 }
 

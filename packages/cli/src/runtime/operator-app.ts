@@ -51,6 +51,6 @@ export function operatorApp({
     [CALLS_PATH]: createCallsApp(journals),
     [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
-    ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp(policy, caller.tools) }),
+    ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }) }),
   });
 }

@@ -83,3 +83,35 @@ export interface Tool {
   readonly dangerous?: boolean;
   readonly trust?: string;
 }
+
+/** A policy's word on one call. It is `unknown` if it depends on something that is not known here. */
+export type Verdict = "allowed" | "denied" | "unknown";
+
+/** Calls of one caller and tool that the policy in force judges alike, and the tried one, too. */
+export interface WhatIfRow {
+  readonly caller: string;
+  readonly tool: string;
+  /** By the policy in force. */
+  readonly inForce: Verdict;
+  /** By the tried one. */
+  readonly tried: Verdict;
+  /** Why the tried one says so. */
+  readonly because: string;
+  readonly calls: number;
+  readonly newest: { readonly toolCallId: string; readonly at: number };
+}
+
+/** The answer of `POST /operator/policy/what-if`: another policy's word on the calls that were made. */
+export interface WhatIf {
+  /** Revisions. */
+  readonly inForce: string;
+  readonly proposed: string;
+  /** Remarks on the tried policy. */
+  readonly notes: readonly string[];
+  readonly calls: number;
+  /** When the oldest of them was made, in Unix milliseconds. */
+  readonly since: number | null;
+  readonly rows: readonly WhatIfRow[];
+  /** Rows that are left out. */
+  readonly more: number;
+}

@@ -3,10 +3,11 @@ import { type FormEvent, useState } from "react";
 import { tools } from "../api/queries.ts";
 import { askJson } from "../api/session.ts";
 import { Shown } from "../look/states.tsx";
+import { WhatIfCard } from "./what-if.tsx";
 
 interface Explained {
   readonly revision: string;
-  readonly explanation?: unknown;
+  readonly explanation?: readonly string[];
 }
 
 export function PolicyPage() {
@@ -48,10 +49,17 @@ export function PolicyPage() {
             <p>
               In force: revision <code>{revision}</code>
             </p>
-            {explanation === undefined ? null : <pre>{JSON.stringify(explanation, undefined, 2)}</pre>}
+            {explanation === undefined ? null : (
+              <ul>
+                {explanation.map((line) => (
+                  <li key={line}>{line}</li>
+                ))}
+              </ul>
+            )}
           </section>
         )}
       </Shown>
+      <WhatIfCard />
     </>
   );
 }

@@ -73,6 +73,26 @@ const tool = objectOf(
   },
   { outputSchema: { type: "object" } },
 );
+const verdict = { enum: ["allowed", "denied", "unknown"] };
+const whatIf = objectOf({
+  inForce: text,
+  proposed: text,
+  notes: list(text),
+  calls: count,
+  since: { type: ["integer", "null"], description: "Unix milliseconds." },
+  rows: list(
+    objectOf({
+      caller: text,
+      tool: text,
+      inForce: verdict,
+      tried: verdict,
+      because: text,
+      calls: count,
+      newest: objectOf({ toolCallId: text, at: time }),
+    }),
+  ),
+  more: count,
+});
 const part = { type: "string", maxLength: 256, description: "A part of it, in any case." };
 
 /** What operators reach at each gateway, by a token or by a session of the console. */
@@ -135,6 +155,13 @@ export const operatorOperations: readonly OperatorOperation[] = [
     right: "read",
     query: { caller: text, tool: text },
     answer: objectOf({ revision: text }, { explanation: list(text) }),
+  },
+  {
+    method: "post",
+    path: "/operator/policy/what-if",
+    summary: "Try another policy against the calls that were made. Its text is the body; nothing changes by it.",
+    right: "read",
+    answer: whatIf,
   },
 ];
 
