@@ -15,6 +15,10 @@ export { SlotMap } from "./collections/slot-map.ts";
 
 export { RenewingLease, type RenewingLeaseOptions } from "./lease/renewing-lease.ts";
 
+// What keeps a process from its work.
+
+export { ProblemCode, standingProblems, watchProblem } from "./standing-problems.ts";
+
 // Limits.
 
 export { Buckets, type BucketsOptions, type Charge, type Shortage } from "./limits/buckets.ts";

@@ -13,6 +13,7 @@ export type {
   AgentTaskResult,
   AgentUsage,
   AnnouncedTool,
+  CallCounts,
   ChatMessage,
   ChatToolCall,
   ClientTool,

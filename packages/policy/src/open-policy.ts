@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { metrics, type ObservableCallback } from "@opentelemetry/api";
-import { startLoop } from "@rockbot/base";
+import { ProblemCode, startLoop, watchProblem } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ConfigError } from "@rockbot/contracts";
 import { policyNotes } from "./document/policy-notes.ts";
@@ -92,6 +92,7 @@ export async function openPolicy(
     else if (isSettled && text !== trouble?.text) await take(text).catch((error: unknown) => refuse(error, text));
   }
 
+  const watched = watchProblem(ProblemCode.PolicyRefused, () => trouble !== undefined);
   const loop = observeRevision(() => policy.revision, startLoop(everyMs, look));
   return {
     current: () => policy,
@@ -99,7 +100,10 @@ export async function openPolicy(
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    [Symbol.asyncDispose]: () => loop[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      watched[Symbol.dispose]();
+      await loop[Symbol.asyncDispose]();
+    },
   };
 }
 

@@ -28,7 +28,8 @@ export {
   type ToolRegistration,
   type ToolRegistry,
 } from "./define/tool-registry.ts";
-export type { Discovery, HeardService, MissingList } from "./discover/tool-directory.ts";
+export type { Discovery, HeardService, InstanceReport, MissingList } from "./discover/tool-directory.ts";
+export { DURATION_BOUNDS_MS } from "./layers/call-tally.ts";
 export { DEFAULT_TIMEOUT_MS, MAX_BLOB_RESULT_BYTES, MAX_RESULT_BYTES, MAX_TIMEOUT_MS } from "./limits.ts";
 
 // To put layers around tools in another way than `serveTools` does.

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { metrics } from "@opentelemetry/api";
-import { within } from "@rockbot/base";
+import { ProblemCode, watchProblem, within } from "@rockbot/base";
 import { createRedactor } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
@@ -140,6 +140,7 @@ export class McpServer implements AsyncDisposable {
   /** Ends the wait for the next attempt. */
   #tryNow = (): void => {};
   readonly #timeOuts = new TimeOutBreaker();
+  readonly #watched = watchProblem(ProblemCode.BreakerOpen, () => this.#timeOuts.isOpen);
   #watch: ServerWatch | undefined;
   /** Ends the wait for the next look. */
   #lookNow = (): void => {};
@@ -347,6 +348,7 @@ export class McpServer implements AsyncDisposable {
 
   /** Ends the connection, and the server's process with all that it started. Calls in flight fail. */
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#watched[Symbol.dispose]();
     this.#stop.abort();
     this.#gone.resolve();
     await this.#run;

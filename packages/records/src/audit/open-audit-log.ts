@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
 import { metrics } from "@opentelemetry/api";
-import { Deadlines, pause, within } from "@rockbot/base";
+import { Deadlines, ProblemCode, pause, watchProblem, within } from "@rockbot/base";
 import { redact, registerSecret } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
@@ -118,6 +118,7 @@ class AuditWriter implements AuditLog {
   #told: { readonly seq: number; readonly at: number } = { seq: 0, at: 0 };
   #quietUntil = 0;
   #looking: NodeJS.Timeout | undefined;
+  #watched: Disposable | undefined;
 
   constructor(
     path: string,
@@ -139,6 +140,7 @@ class AuditWriter implements AuditLog {
     this.#written = file.head;
     this.#take(file);
     this.#tell("opened the audit log");
+    this.#watched = watchProblem(ProblemCode.AuditUnwritten, () => !this.isWriting);
     this.#looking = setInterval(() => void this.#lookAfter(), LOOK_MS).unref();
   }
 
@@ -166,6 +168,7 @@ class AuditWriter implements AuditLog {
   async [Symbol.asyncDispose](): Promise<void> {
     if (this.#closed.signal.aborted) return;
     clearInterval(this.#looking);
+    this.#watched?.[Symbol.dispose]();
     this.#noteLost();
     const end = performance.now() + CLOSE_MS;
     while ((this.#waiting.length > 0 || this.#isFlushing) && performance.now() < end) {

@@ -1,4 +1,4 @@
-import { OldestFirstMap, RecentMap } from "@rockbot/base";
+import { OldestFirstMap, ProblemCode, RecentMap, watchProblem } from "@rockbot/base";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { CallNotes, type NotesKeeper } from "./call-notes.ts";
 import {
@@ -77,6 +77,7 @@ export class CallJournal implements AsyncDisposable {
   #writing: Promise<void> | undefined;
   #retry: NodeJS.Timeout | undefined;
   #isFailing = false;
+  readonly #watched = watchProblem(ProblemCode.JournalUnwritten, () => this.#isFailing);
   readonly #awaited: Awaited[] = [];
 
   constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
@@ -250,6 +251,7 @@ export class CallJournal implements AsyncDisposable {
   /** Writes what is noted and not written yet; gives up if the store does not take it. Nothing is noted afterwards. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#keeper.isClosed = true;
+    this.#watched[Symbol.dispose]();
     clearTimeout(this.#retry);
     clearTimeout(this.#gathering);
     await this.#writing;

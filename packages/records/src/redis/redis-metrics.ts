@@ -1,4 +1,5 @@
 import { metrics } from "@opentelemetry/api";
+import { ProblemCode, watchProblem } from "@rockbot/base";
 
 /**
  * Why a command has no result: there was no connection, Redis refused it, or the connection was lost before the answer.
@@ -41,5 +42,11 @@ export function countRedisFailure(purpose: string, reason: RedisFailure): void {
 export function observeRedis(purpose: string, isUp: () => boolean): Disposable {
   instruments();
   connections.set(isUp, purpose);
-  return { [Symbol.dispose]: () => connections.delete(isUp) };
+  const watched = watchProblem(ProblemCode.RedisAway, () => !isUp());
+  return {
+    [Symbol.dispose]() {
+      connections.delete(isUp);
+      watched[Symbol.dispose]();
+    },
+  };
 }

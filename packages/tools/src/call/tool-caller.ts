@@ -15,7 +15,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { CallJournal, type JournalStore } from "@rockbot/records/journal";
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
-import type { Discovery, HeardService } from "../discover/tool-directory.ts";
+import type { Discovery, HeardService, InstanceReport } from "../discover/tool-directory.ts";
 import { MAX_CALLS_IN_FLIGHT } from "../limits.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { MessageMeter } from "../messages/message-meter.ts";
@@ -97,6 +97,8 @@ export interface ToolCaller extends AsyncDisposable {
   discovered(): Promise<Discovery>;
   /** For operators: the services that are there, and those that have left within the last hour, sorted by name. */
   services(): Promise<readonly HeardService[]>;
+  /** For operators: by service, the last words of its instances on themselves. Asks nobody. */
+  reports(): ReadonlyMap<string, readonly InstanceReport[]>;
   /** For operators: every tool that is announced, or of this process, for all callers. */
   knownTools(): readonly ToolRegistration[];
   /**
@@ -215,6 +217,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     summaryOf: (service) => tools.directory.summaryOf(service),
     discovered: () => tools.directory.discovered(),
     services: () => tools.directory.heard(),
+    reports: () => tools.directory.reports(),
     knownTools: () => tools.registry.getTools(),
     cancel: (toolCallId, by) => calls.cancel(toolCallId, by),
     heldFrom: (by) => tools.heldFrom(by),

@@ -11,6 +11,7 @@ import {
   messages,
   newId,
   type ToolGuide,
+  type ToolHeartbeat,
   type ToolListChange,
 } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -41,6 +42,8 @@ export interface AnnounceOptions {
   readonly list: AnnouncedList;
   /** Tells whether the list has all that the instance can serve. @default always */
   readonly isWhole?: (() => boolean) | undefined;
+  /** What heartbeats say besides, for operators. @default nothing */
+  readonly status?: (() => Pick<ToolHeartbeat, "version" | "calls" | "problems">) | undefined;
   /** Says who may be answered. */
   readonly identity: Pick<Identity, "senderOf">;
   /** The policy of the service, whose revision it announces. */
@@ -133,7 +136,8 @@ class ToldList {
   } = {}): Promise<void> {
     const { hash, pages } = this.#announced;
     const revision = this.#options.policy?.current().revision;
-    const body = encodeMessage("ToolHeartbeat", { ...this.#self, hash, pages: pages.length, isLeaving });
+    const status = this.#options.status?.();
+    const body = encodeMessage("ToolHeartbeat", { ...this.#self, hash, pages: pages.length, isLeaving, ...status });
     return this.#send(
       topic,
       messages.ToolHeartbeat.type,

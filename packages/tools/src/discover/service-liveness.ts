@@ -1,4 +1,4 @@
-import type { Bus } from "@rockbot/bus";
+import type { Bus, QueueState } from "@rockbot/bus";
 
 /**
  * An answer counts as a sign of life for this long. A busy caller then does not ask, and one that paused pays one round
@@ -46,6 +46,15 @@ export class ServiceLiveness {
       this.#asking.set(subscription, asking);
     }
     return asking;
+  }
+
+  /** The subscription's queue as the bus sees it now: without consumers if there is none, undefined if it does not say. */
+  async stateOf(subscription: string): Promise<QueueState | undefined> {
+    if (!this.#bus.isReady) return undefined;
+    return this.#bus.inspect(subscription).then(
+      (state) => state ?? { consumers: 0, messages: 0 },
+      () => undefined,
+    );
   }
 
   async #ask(subscription: string): Promise<boolean> {

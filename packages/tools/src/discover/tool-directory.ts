@@ -92,7 +92,13 @@ export interface HeardService {
   readonly fault: string | undefined;
   /** The revisions of the policy that its instances go by, sorted. */
   readonly policies: readonly string[];
+  /** Requests at the broker that no instance has taken; undefined if it does not say. */
+  readonly backlog: number | undefined;
+  readonly reports: readonly InstanceReport[];
 }
+
+/** The last words of an instance on itself; what is left out it does not say. */
+export interface InstanceReport extends Pick<ToolHeartbeat, "instance" | "epoch" | "version" | "calls" | "problems"> {}
 
 /** How long a service is remembered that has left. */
 const LEFT_MS = 3_600_000;
@@ -122,8 +128,14 @@ interface ServiceView {
   guides: readonly ToolGuide[];
   /** The bytes of its messages; a change adds its own, whatever it replaces. */
   bytes: number;
-  /** By name: when each instance was last heard of, and its epoch. */
-  readonly instances: Map<string, { readonly seen: number; readonly epoch: number; readonly policy?: string }>;
+  /** By name. */
+  readonly instances: Map<string, InstanceView>;
+}
+
+interface InstanceView extends Omit<InstanceReport, "instance"> {
+  /** When it was last heard of. */
+  readonly seen: number;
+  readonly policy?: string;
 }
 
 /** The tools that are served on a bus, as heard from announcements. */
@@ -215,15 +227,24 @@ export class ToolDirectory implements AsyncDisposable {
   async #heardOf(service: string): Promise<HeardService> {
     const [view, wanted] = [this.#services.get(service), this.#wanted.get(service)];
     const policies = [...(view?.instances.values() ?? [])].flatMap(({ policy }) => policy ?? []);
+    const state = view === undefined ? undefined : await this.#liveness.stateOf(subscriptionOf(service, view));
+    const heard = view?.instances.size ?? wanted?.heard.size ?? 0;
     return {
       service,
-      instances: view?.instances.size ?? wanted?.heard.size ?? 0,
+      instances: Math.min(heard, state?.consumers ?? heard), // the bus knows sooner that one is gone
       tools: view?.tools.length ?? 0,
-      isServed:
-        view === undefined ? wanted !== undefined : await this.#liveness.isServed(subscriptionOf(service, view)),
+      isServed: view === undefined ? wanted !== undefined : state?.consumers !== 0,
       fault: wanted?.fault,
       policies: [...new Set(policies)].sort(),
+      backlog: state?.messages,
+      reports: this.reports().get(service) ?? [],
     };
+  }
+
+  /** By service: what its instances say of themselves. */
+  reports(): ReadonlyMap<string, readonly InstanceReport[]> {
+    const said = ([instance, { seen: _, policy: __, ...rest }]: [string, InstanceView]) => ({ instance, ...rest });
+    return new Map([...this.#services].map(([service, { instances }]) => [service, [...instances].map(said)]));
   }
 
   /**
@@ -424,7 +445,10 @@ export class ToolDirectory implements AsyncDisposable {
       else this.#liveness.doubt(subscriptionOf(service, view)); // the bus knows who is left
       return;
     }
-    view?.instances.set(instance, { seen: performance.now(), epoch, ...(policy === undefined ? {} : { policy }) });
+    const { version, calls, problems } = heartbeat;
+    const said = { version, calls, problems, policy };
+    const words = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined));
+    view?.instances.set(instance, { ...view.instances.get(instance), seen: performance.now(), epoch, ...words });
     if (view?.hash === hash) {
       if ((this.#wanted.get(service)?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
     } else if (view === undefined || epoch >= view.epoch) this.#want(heartbeat);
@@ -507,7 +531,7 @@ export class ToolDirectory implements AsyncDisposable {
     const wanted = this.#wanted.get(service);
     if ((wanted?.epoch ?? Number.POSITIVE_INFINITY) <= epoch) this.#wanted.delete(service);
     if (view !== undefined && (view.hash === hash || epoch < view.epoch)) {
-      view.instances.set(instance, { seen: now, epoch });
+      view.instances.set(instance, { ...view.instances.get(instance), seen: now, epoch });
       return;
     }
     this.#left.delete(service);
@@ -518,7 +542,7 @@ export class ToolDirectory implements AsyncDisposable {
       tools,
       guides,
       bytes,
-      instances: instances.set(instance, { seen: now, epoch }),
+      instances: instances.set(instance, { ...instances.get(instance), seen: now, epoch }),
     });
     this.#holders.replace(service, view?.tools ?? [], tools);
     this.#lastNews = performance.now();

@@ -6,6 +6,7 @@ import { authorize } from "./authorize.ts";
 import { boundInFlight } from "./bound-in-flight.ts";
 import { boundRunning } from "./bound-running.ts";
 import { cache } from "./cache.ts";
+import type { CallTally } from "./call-tally.ts";
 import type { CallClaims } from "./claim.ts";
 import { deadline } from "./deadline.ts";
 import { narrow } from "./narrow.ts";
@@ -31,6 +32,8 @@ export interface Serving {
   readonly results: ResultCache;
   /** @default turns among these tools alone */
   readonly turns?: PolicyTurns | undefined;
+  /** Counts the calls. @default nobody */
+  readonly tally?: CallTally;
   /** The attributes of the messages that bring calls, for spans. */
   readonly hop?: Attributes;
 }
@@ -44,6 +47,7 @@ export function servingLayers({
   rates,
   results,
   turns,
+  tally,
   hop,
 }: Serving): (tool: Tool) => ToolExecutor {
   const inFlight = boundInFlight();
@@ -52,7 +56,7 @@ export function servingLayers({
   const aside = boundRunning({ concurrency, away: waiting });
   return ({ definition, executor, isResumable, waitsForClaims, leavesPlace }) =>
     wrap(executor, [
-      record(servingNames, hop),
+      record(servingNames, hop, tally),
       authorize,
       inFlight,
       rate(definition, rates),

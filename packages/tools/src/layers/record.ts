@@ -1,8 +1,9 @@
 import { type Attributes, metrics, type Span, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
-import { ToolErrorCode } from "@rockbot/contracts";
-import type { ToolLayer } from "../define/tool-executor.ts";
+import { ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import type { ToolContext, ToolLayer } from "../define/tool-executor.ts";
 import { toToolError } from "../to-tool-error.ts";
+import type { CallTally } from "./call-tally.ts";
 import { SupersededError } from "./superseded-error.ts";
 
 export interface RecordNames {
@@ -42,10 +43,10 @@ export const UNKNOWN_TOOL = "unknown";
 /**
  * A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded`
  * or the error's code. The span is also that of the call's message, so that a call has one span in each process; `hop`
- * has the message's attributes.
+ * has the message's attributes, and `tally` counts the calls of one service among those of its process.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
  */
-export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
+export function record(names: RecordNames, hop: Attributes = {}, tally?: CallTally): ToolLayer {
   const tracer = trace.getTracer("@rockbot/tools");
   const meter = metrics.getMeter("@rockbot/tools");
   const duration = meter.createHistogram(names.duration, {
@@ -70,20 +71,14 @@ export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
         `execute_tool ${toolName}`,
         {
           kind: names.kind,
-          attributes: {
-            ...hop,
-            "gen_ai.operation.name": "execute_tool",
-            "gen_ai.tool.name": toolName,
-            "gen_ai.tool.type": "function",
-            "gen_ai.tool.call.id": toolCallId,
-            ...(context.decision === undefined ? {} : { "rockbot.policy.revision": context.decision.revision }),
-          },
+          attributes: { ...hop, ...spanAttributes(request, context) },
         },
         async (span) => {
           const start = performance.now();
           const charactersIn = request.arguments?.length ?? 0;
           let status = "ok";
           let charactersOut = 0;
+          tally?.began();
           context.log.debug(
             { event: "tool_started", side: names.side, toolName, toolCallId, caller: context.caller, charactersIn },
             "tool started",
@@ -98,6 +93,7 @@ export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
             throw error;
           } finally {
             const durationMs = performance.now() - start;
+            tally?.ended(status, durationMs);
             finish(span, status, charactersIn, charactersOut);
             const labels =
               status === "ok"
@@ -126,6 +122,14 @@ export function record(names: RecordNames, hop: Attributes = {}): ToolLayer {
     },
   });
 }
+
+const spanAttributes = ({ toolName, toolCallId }: ToolInvokeRequest, { decision }: ToolContext): Attributes => ({
+  "gen_ai.operation.name": "execute_tool",
+  "gen_ai.tool.name": toolName,
+  "gen_ai.tool.type": "function",
+  "gen_ai.tool.call.id": toolCallId,
+  ...(decision === undefined ? {} : { "rockbot.policy.revision": decision.revision }),
+});
 
 function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
   if (span.isRecording()) {

@@ -12,6 +12,7 @@ import {
 } from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
 import type { ToolExecutor } from "../define/tool-executor.ts";
+import type { CallTally } from "../layers/call-tally.ts";
 import { unknownOutcome } from "../layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "../layers/record.ts";
 import { SupersededError } from "../layers/superseded-error.ts";
@@ -41,6 +42,7 @@ export interface RequestHandlerOptions {
   readonly limit: RequestLimit;
   readonly running: RunningCalls;
   readonly waiting: WaitingRequests;
+  readonly tally: CallTally;
   readonly answers: AnswerWriter;
   readonly audited: ReturnType<typeof createCallAudit>;
   readonly log: Logger;
@@ -134,12 +136,13 @@ export class RequestHandler {
   }
 
   async #answer({ request, budgetMs: budget }: RequestedCall, received: Received): Promise<void> {
-    const { bus, service, policy, answers } = this.#options;
+    const { bus, service, policy, tally, answers } = this.#options;
     const { sender, message, delivery, address, form, entry } = received;
     const deadline = delivery.receivedAt + budgetMs(message, budget);
     const found = this.#find(request, message, sender.caller);
     if (found instanceof ToolError) {
       this.#invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
+      tally.refused(found.code);
       // A tool that is not available here now may have run in the instance that got the call before.
       const mayHaveRun = maybeTakenSince(delivery, message) !== undefined && found.code === ToolErrorCode.Unavailable;
       if (!(await isOurs(delivery))) return entry.end(request, "superseded");

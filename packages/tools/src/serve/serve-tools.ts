@@ -1,4 +1,6 @@
 import { metrics } from "@opentelemetry/api";
+import { standingProblems } from "@rockbot/base";
+import { version } from "@rockbot/base/version";
 import {
   type Bus,
   DEFAULT_CONCURRENCY,
@@ -17,6 +19,7 @@ import { checkToolSet } from "../define/check-tool-set.ts";
 import { isProvider } from "../define/tool-provider.ts";
 import type { ToolSet } from "../define/tool-set.ts";
 import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "../discover/announce-tools.ts";
+import { CallTally } from "../layers/call-tally.ts";
 import { CallClaims } from "../layers/claim.ts";
 import { servingLayers } from "../layers/layers.ts";
 import type { PolicyTurns } from "../layers/queue.ts";
@@ -166,6 +169,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const placeOf = (tool: string) =>
     options.aside?.tools.includes(tool) ? options.aside : { subscription: service, topic };
   const isAside = (tool: string): boolean => placeOf(tool) === options.aside;
+  const tally = new CallTally();
   const served = new ServedTools(set, {
     withLayers: servingLayers({
       concurrency,
@@ -175,6 +179,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       rates,
       results: new ResultCache({ maxBytes: options.maxKeptBytes }),
       turns: options.turns,
+      tally,
       hop: messagingSpan(bus, "process", topic),
     }),
   });
@@ -192,6 +197,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     policy,
     running,
     waiting: started.use(new WaitingRequests(service)),
+    tally,
     answers: new AnswerWriter({
       answers: answerPublisher(bus, handlers),
       service,
@@ -214,7 +220,10 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       await takeRequests({ ...parts, served: served.only(options.aside.tools) }, { ...queue, ...options.aside }),
     );
   const isWhole = (): boolean => !isProvider(set) || set.isWhole !== false;
-  const announcer = started.use(await announceTools(bus, { service, list: list(), isWhole, identity, policy, log }));
+  const status = () => ({ version, calls: tally.counts(parts.waiting.oldestMs), problems: standingProblems() });
+  const announcer = started.use(
+    await announceTools(bus, { service, list: list(), isWhole, status, identity, policy, log }),
+  );
   started.defer(served.onChange(() => announcer.update(list())));
   announcer.update(list()); // what changed while the first announcement was on its way
   return started.move();

@@ -22,6 +22,12 @@ interface Row {
 export class TimeOutBreaker {
   readonly #rows = new OldestFirstMap<string, Row>();
 
+  /** Whether calls of a tool are refused now. */
+  get isOpen(): boolean {
+    const now = performance.now();
+    return [...this.#rows].some(([, { count, openUntil }]) => count >= BROKEN_AFTER && now < openUntil);
+  }
+
   /** Why a call with so much time is not made; undefined if it is. */
   refusal(server: string, tool: string, leftMs: number): ToolError | undefined {
     const row = this.#rows.get(tool);
