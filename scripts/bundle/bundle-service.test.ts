@@ -5,7 +5,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { services } from "@rockbot/services";
-import { temporaryFolder } from "@rockbot/testing";
+import { faultServer, startNodeProgram, temporaryFolder } from "@rockbot/testing";
 import { expect, test, vi } from "vitest";
 import { bundledPackages } from "../images/bundled-packages.ts";
 import { eagerFiles } from "../measure/eager-files.ts";
@@ -69,6 +69,15 @@ test("the bundle of web-tools holds the program that converts pages, which runs 
     program.kill("SIGKILL");
     await rm(folder, { recursive: true, force: true });
   }
+});
+
+test("the bundle of mcp-bridge connects an MCP server", async () => {
+  using folder = temporaryFolder();
+  const { file } = await bundled("mcp-bridge");
+  const config = folder.write("mcp.json", JSON.stringify({ mcpServers: { effects: faultServer() } }));
+  const env = { BUS_URL: "memory:", HEALTH_PORT: "0", MCP_CONFIG: config, DATA_DIRECTORY: folder.path };
+  await using bridge = startNodeProgram(join(root, file), { env, cwd: folder.path });
+  await expect.poll(bridge.stdout, { timeout: 60_000 }).toContain("connected to an MCP server");
 });
 
 test("the bundle of the command runs a command from a folder that holds nothing else", async () => {

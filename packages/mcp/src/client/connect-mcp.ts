@@ -8,6 +8,7 @@ import {
 } from "@modelcontextprotocol/client";
 import { startLoop, unlessAborted, within } from "@rockbot/base";
 import { version } from "@rockbot/base/version";
+import { boundedSchemaValidator } from "../schema/bounded-schema-validator.ts";
 import { cleanSchema } from "../text/clean-schema.ts";
 import { cleanText } from "../text/clean-text.ts";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
@@ -260,6 +261,7 @@ function createClient(timeoutMs: number, onToolsChanged: () => void): ClientType
   return new Client(CLIENT, {
     capabilities: {},
     listMaxPages: 0, // the listing ends it
+    jsonSchemaValidator: boundedSchemaValidator, // the default one compiles schemas of strangers, and is in no bundle
     versionNegotiation: {
       mode: "auto",
       probe: { timeoutMs: Math.min(PROBE_TIMEOUT_MS, timeoutMs / 2), maxRetries: 0 },
