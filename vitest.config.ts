@@ -61,7 +61,7 @@ export default defineConfig({
         },
       },
     ],
-    globalSetup: ["test/run/setup-broker.ts"],
+    globalSetup: ["test/run/setup.ts"],
     setupFiles: ["test/run/count-processor-time.ts"],
     reporters: ["default", new SlowestFilesReporter(), new ClosingLineReporter()],
     maxWorkers: 2 * availableParallelism() + 2, // most of what tests do is wait, for processes, brokers and deadlines

@@ -33,8 +33,11 @@ const REQUIRE =
  */
 const AS_THEY_ARE = ["playwright-core"];
 
+const SERVICES = "services/main.ts";
+
 /** The command, which is no service but comes as one, with the programs of all services that it can run. */
 export const CLI = "cli";
+const COMMAND = { in: "packages/cli/src/main.ts", out: "main" };
 
 /**
  * Writes `dist/{service}/main.mjs` with what the service of the list, or the command, needs at its start, and the like
@@ -46,22 +49,9 @@ export const CLI = "cli";
  * loads a CommonJS library later
  */
 export async function bundleService(root: string, service: string, folder = `dist/${service}`): Promise<Bundle> {
-  const isCli = service === CLI;
-  const programs = globSync(
-    foldersOf(root, isCli ? "*" : service).map((owner) => `${owner}/src/**/*-main.ts`),
-    { cwd: root },
-  );
   await rm(join(root, folder), { recursive: true, force: true }); // the names of further files follow from what they hold
-  const settings = settingsFor(root, folder);
-  const main = { in: isCli ? "packages/cli/src/main.ts" : "services/main.ts", out: "main" };
-  // The command has all programs, which share what they have in common.
-  const { metafile } = isCli
-    ? await build({ ...settings, entryPoints: [main, ...programs.map(entryOf)] })
-    : await build({ ...settings, entryPoints: [main], plugins: [...settings.plugins, onlyService(service)] });
-  if (!isCli) for (const program of programs) await addProgram(metafile, root, { folder, program });
-  if (!isCli) for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
-  if (programs.some((program) => program.endsWith(PAGES))) await copyMaps(root, folder);
-  if (isCli || service === "gateway") await copyConsole(root, folder);
+  const metafile =
+    service === CLI ? await bundleTogether(root, folder, [COMMAND]) : await bundleAlone(root, folder, service);
   const lost = Object.values(metafile.outputs).flatMap(({ entryPoint = "" }) =>
     metafile.inputs[entryPoint]?.format === "cjs" ? entryPoint : [],
   );
@@ -71,6 +61,47 @@ export async function bundleService(root: string, service: string, folder = `dis
     );
   const bytes = Object.values(metafile.outputs).reduce((sum, output) => sum + output.bytes, 0);
   return { folder, file: `${folder}/main.mjs`, bytes, metafile };
+}
+
+async function bundleAlone(root: string, folder: string, service: string): Promise<Metafile> {
+  const settings = settingsFor(root, folder);
+  const { metafile } = await build({
+    ...settings,
+    entryPoints: [{ in: SERVICES, out: "main" }],
+    plugins: [...settings.plugins, onlyService(service)],
+  });
+  const programs = programsOf(root, service);
+  for (const program of programs) await addProgram(metafile, root, { folder, program });
+  for (const library of AS_THEY_ARE) await copyLibrary(root, library, { service, folder });
+  if (programs.some((program) => program.endsWith(PAGES))) await copyMaps(root, folder);
+  if (service === "gateway") await copyConsole(root, folder);
+  return metafile;
+}
+
+/** A program in the sources, and the name of its file in the bundle, without its extension. */
+interface Entry {
+  readonly in: string;
+  readonly out: string;
+}
+
+/** The programs of all services and of the command beside `mains`: all of them share what they have in common. */
+async function bundleTogether(root: string, folder: string, mains: readonly Entry[]): Promise<Metafile> {
+  const programs = [...programsOf(root, "*"), ...mainsIn(root, ["packages/cli"])];
+  const { metafile } = await build({
+    ...settingsFor(root, folder),
+    entryPoints: [...mains, ...programs.map(entryOf)],
+  });
+  await copyMaps(root, folder);
+  await copyConsole(root, folder);
+  return metafile;
+}
+
+/**
+ * Writes into the folder what tests start in place of the sources: the command as `main.mjs`, and `services/main.ts`,
+ * which runs any service, as `services.mjs`.
+ */
+export async function bundlePrograms(root: string, folder: string): Promise<void> {
+  await bundleTogether(root, folder, [COMMAND, { in: SERVICES, out: "services" }]);
 }
 
 async function copyLibrary(
@@ -138,7 +169,7 @@ async function addProgram(
   Object.assign(metafile.inputs, made.metafile.inputs);
 }
 
-const entryOf = (program: string) => ({ in: program, out: basename(program, ".ts") });
+const entryOf = (program: string): Entry => ({ in: program, out: basename(program, ".ts") });
 
 const settingsFor = (root: string, folder: string) =>
   ({
@@ -163,6 +194,15 @@ const settingsFor = (root: string, folder: string) =>
     metafile: true,
     logLevel: "warning",
   }) as const satisfies BuildOptions;
+
+/** The programs that the services that `glob` finds run in processes of their own. */
+const programsOf = (root: string, glob: string): string[] => mainsIn(root, foldersOf(root, glob));
+
+const mainsIn = (root: string, owners: readonly string[]): string[] =>
+  globSync(
+    owners.map((owner) => `${owner}/src/**/*-main.ts`),
+    { cwd: root },
+  );
 
 /** The folders of the services that `glob` finds, and of the packages that they name. */
 function foldersOf(root: string, glob: string): string[] {

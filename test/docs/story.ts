@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { programFile } from "@rockbot/testing";
 import { copyRepository } from "../repository-copy.ts";
 import type { Snippet } from "./read-snippets.ts";
 
@@ -51,10 +52,8 @@ export class Story implements AsyncDisposable {
     await mkdir(join(folder, ".bin"));
     const program = (path: string, text: string) =>
       writeFile(join(folder, path), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-    await program(
-      "rockbot",
-      `exec "${process.execPath}" "${join(isCopy ? folder : root, "packages/cli/src/main.ts")}" "$@"`,
-    );
+    const command = programFile(join(isCopy ? folder : root, "packages/cli/src/main.ts"));
+    await program("rockbot", `exec "${process.execPath}" "${command}" "$@"`);
     await program("scripts/with-tools", 'exec "$@"');
     // Whole test runs and builds are not for here: that there is such a script is. What a copy may run is what changes
     // it.

@@ -1,6 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 
+/** Has the tests start the command and services as bundles, which pays for a run of many files: see setUpPrograms. */
+export const BUNDLED: NodeJS.ProcessEnv = { ROCKBOT_TEST_PROGRAMS: "bundled", ...process.env };
+
 /**
  * Runs tests, with their output on that of this process.
  * @returns their exit code, 1 if a signal ended them or they cannot be run, which is then said

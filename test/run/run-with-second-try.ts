@@ -8,7 +8,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { closingLine, type FailedFile, RESULT_FILE, type RunResult, readRunResult } from "./run-result.ts";
-import { runVitest } from "./run-vitest.ts";
+import { BUNDLED, runVitest } from "./run-vitest.ts";
 
 /** Where more files fail, they have a cause in common. */
 const MOST_FILES = 10;
@@ -18,7 +18,7 @@ using folder = temporaryFolder();
 /** @returns the exit code, and how the run ended if it got so far */
 async function run(name: string, args: readonly string[]): Promise<readonly [number, RunResult | undefined]> {
   const file = join(folder.path, `${name}.json`);
-  const code = await runVitest(args, { ...process.env, [RESULT_FILE]: file });
+  const code = await runVitest(args, { ...BUNDLED, [RESULT_FILE]: file });
   return [code, readRunResult(file)];
 }
 

@@ -4,6 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Writable } from "node:stream";
+import { programFile } from "@rockbot/testing";
 
 const main = join(import.meta.dirname, "main.ts");
 
@@ -27,7 +28,7 @@ export function cliCommand(args: readonly string[], { folder, env = {} }: CliOpt
   const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env;
   return {
     command: process.execPath,
-    args: [main, ...args],
+    args: [programFile(main), ...args],
     env: {
       PATH,
       HOME,

@@ -33,6 +33,7 @@ export { kubernetesTool } from "./machine/kubernetes-tools.ts";
 export { type RunOptions, run } from "./machine/run.ts";
 export { type TemporaryFolder, temporaryFolder } from "./machine/temporary-folder.ts";
 export { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from "./node-program.ts";
+export { PROGRAM_FOLDER, programFile } from "./program-file.ts";
 
 // Namespaces, and the program that makes them.
 

@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { programFile } from "./program-file.ts";
 
 export interface NodeProgram extends AsyncDisposable {
   readonly pid: number;
@@ -34,14 +35,15 @@ export interface StartNodeProgramOptions {
 const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/node-programs");
 
 /**
- * A file of this repository as a real process, with nothing of our environment but what it needs. Disposal kills it.
+ * A file of this repository as a real process, with nothing of our environment but what it needs: of the command and of
+ * the services their bundle, where the run has one (`programFile`). Disposal kills it.
  */
 export function startNodeProgram(
   file: string,
   { args = [], env = {}, cwd, nodeArgs = [], hasSession = false }: StartNodeProgramOptions = {},
 ): NodeProgram {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [...nodeArgs, file, ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, programFile(file), ...args], {
     cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
