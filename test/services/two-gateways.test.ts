@@ -3,8 +3,9 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import type { ToolDefinition, Validator } from "@rockbot/contracts";
 import { openPolicy } from "@rockbot/policy";
+import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { sharedAmqpUrl, sharedRedisUrl, temporaryFolder } from "@rockbot/testing";
-import { defineTool, serveTools } from "@rockbot/tools";
+import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { startService } from "./start-service.ts";
 
@@ -61,7 +62,17 @@ async function start() {
     return fetch(`${urls[init?.method === "POST" ? posts++ % 2 : 0]}${pathname}`, init);
   };
   const parts = started.move();
-  return { name, urls, by, alternate, waiting, cancelled, [Symbol.asyncDispose]: () => parts.disposeAsync() };
+  return {
+    name,
+    bus,
+    redisUrl,
+    urls,
+    by,
+    alternate,
+    waiting,
+    cancelled,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
 }
 
 test("a client whose MCP requests go to two gateways in turn has one session, which is its own, and can cancel calls and end it at either", {
@@ -115,11 +126,11 @@ test("a client whose MCP requests go to two gateways in turn has one session, wh
   expect(await statusesOf("alice")).toEqual([404, 404]);
 });
 
-test("a call that one gateway made is found at the other, by its caller and by operators, with its answer", {
+test("a call that one gateway made is found at the other, by its caller and by operators, with its answer; operators also find those of a program", {
   timeout: 120_000,
 }, async () => {
   await using system = await start();
-  const { name, urls, by } = system;
+  const { name, bus, redisUrl, urls, by } = system;
   const ids: string[] = [];
   for (const [at, url] of urls.entries()) {
     const headers = { ...by("alice"), "content-type": "application/json", "idempotency-key": `key-${at}` };
@@ -128,6 +139,9 @@ test("a call that one gateway made is found at the other, by its caller and by o
     ).json()) as { toolCallId: string };
     ids.push(toolCallId);
   }
+  await using journals = await connectRedisJournalStore(redisUrl);
+  await using program = await createToolCaller(bus, { agent: `${name}-program`, journals });
+  await expect(program.call(name, {}, { toolCallId: `of-${name}` })).rejects.toMatchObject({ code: "denied" });
   const read = async (url: string, who: string) =>
     (await (await fetch(url, { headers: by(who) })).json()) as Record<string, unknown>;
   for (const url of urls) {
@@ -139,8 +153,16 @@ test("a call that one gateway made is found at the other, by its caller and by o
       expect(await read(`${url}/operator/calls/${toolCallId}`, "ada")).toMatchObject({ call: found });
       expect(await read(`${url}/v1/calls/key-${at}`, "bob")).toMatchObject({ code: "not_found" });
     }
-    const { calls } = (await read(`${url}/operator/calls`, "ada")) as { calls: { toolCallId: string }[] };
-    expect(calls.map(({ toolCallId }) => toolCallId).sort()).toEqual([...ids].sort());
+    const listed = async () => {
+      const { calls } = (await read(`${url}/operator/calls?tool=${name}`, "ada")) as {
+        calls: { toolCallId: string }[];
+      };
+      return calls.map(({ toolCallId }) => toolCallId).sort();
+    };
+    await expect.poll(listed, POLL).toEqual([...ids, `of-${name}`].sort());
+    expect(await read(`${url}/operator/calls/of-${name}`, "ada")).toMatchObject({
+      call: { caller: expect.stringContaining("-program"), code: "denied" },
+    });
     expect((await fetch(`${url}/operator/calls?limit=all`, { headers: by("ada") })).status).toBe(400);
   }
 });

@@ -1,7 +1,7 @@
 import { counted, printable } from "@rockbot/contracts";
 import { MAX_LISTED_CALLS } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/records/journal";
-import type { CallSource } from "../client/calls/call-source.ts";
+import type { CallSource, FoundCall } from "../client/calls/call-source.ts";
 import { openCallSource } from "../client/calls/open-call-source.ts";
 import { CommandError } from "../command-error.ts";
 import { type Column, printTable } from "../terminal/print-table.ts";
@@ -49,13 +49,14 @@ export async function listCalls({ redis, json = false, limit = String(DEFAULT_LI
 /** `rockbot calls show`: what happened to one call, step by step. */
 export async function showCall(toolCallId: string, { redis, json = false }: CallsOptions): Promise<void> {
   await using source = await openCallSource({ redis, env: process.env });
-  const call = (await source.find(toolCallId)) ?? (await findByBeginning(source, toolCallId));
-  if (call === undefined)
+  const found = (await source.find(toolCallId)) ?? (await findByBeginning(source, toolCallId));
+  if (found === undefined)
     throw new CommandError(
       `Cannot find the call ${JSON.stringify(toolCallId)} in ${source.where}: "rockbot calls" lists what is there`,
     );
+  const { call, inner } = found;
   if (json) {
-    console.log(JSON.stringify(call, undefined, 2));
+    console.log(JSON.stringify({ ...call, inner }, undefined, 2));
     return;
   }
   const startAt = call.steps[0]?.at ?? call.deadlineAt;
@@ -68,19 +69,30 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
       ({ step, at }) =>
         `${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step === call.state ? stateOf(call) : step}`,
     ),
+    ...innerLines(call.toolCallId, inner),
   ];
   for (const line of lines) console.log(printable(line, Number.POSITIVE_INFINITY));
 }
 
 /** The one of the newest calls whose id begins so. @throws {UsageError} if there are several */
-async function findByBeginning(source: CallSource, beginning: string): Promise<CallRecord | undefined> {
+async function findByBeginning(source: CallSource, beginning: string): Promise<FoundCall | undefined> {
   const found =
     beginning === ""
       ? []
       : (await source.recent(MAX_LISTED_CALLS)).filter(({ toolCallId }) => toolCallId.startsWith(beginning));
   if (found.length > 1)
     throw new UsageError([`the id: ${found.length} calls begin with ${JSON.stringify(beginning)}. Give more of it`]);
-  return found[0];
+  return found[0] && source.find(found[0].toolCallId);
+}
+
+/** The calls that one led to, as a tree. */
+function innerLines(parent: string, inner: readonly CallRecord[], depth = 1): readonly string[] {
+  return inner
+    .filter((call) => call.parent === parent)
+    .flatMap((call) => [
+      `${"  ".repeat(depth)}led to ${call.toolName}, call ${call.toolCallId}: ${stateOf(call)} after ${durationOf(call)}`,
+      ...innerLines(call.toolCallId, inner, depth + 1),
+    ]);
 }
 
 const startOf = ({ steps, deadlineAt }: CallRecord): string => new Date(steps[0]?.at ?? deadlineAt).toISOString();

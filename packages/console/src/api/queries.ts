@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { askJson } from "./session.ts";
-import type { Call, Calls, Me, Overview, Tool } from "./types.ts";
+import type { Calls, CallWithInner, Me, Overview, Tool } from "./types.ts";
 
 /** How often what is shown is asked for anew, in milliseconds. */
 const FRESH_MS = 2_000;
@@ -36,7 +36,7 @@ export const call = (id: string) =>
   queryOptions({
     queryKey: ["call", id],
     queryFn: async ({ signal }) =>
-      (await askJson<{ readonly call: Call | null }>(`/operator/calls/${encodeURIComponent(id)}`, { signal })).call,
+      (await askJson<CallWithInner>(`/operator/calls/${encodeURIComponent(id)}`, { signal })).call,
     refetchInterval: FRESH_MS,
   });
 

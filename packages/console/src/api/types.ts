@@ -66,10 +66,23 @@ export interface Overview {
 /** The record of a call, as anybody but its caller sees it. */
 export type Call = Omit<CallRecord, "blob" | "request" | "sent">;
 
-/** The newest calls that fit a search: `GET /operator/calls`. */
+/** A page of the calls that fit a search, the newest first: `GET /operator/calls`. */
 export interface Calls {
   readonly calls: readonly Call[];
+  /** Whether there may be more: `cursor` says where. */
   readonly more: boolean;
+  readonly cursor?: string;
+  /** Redis does not answer: calls of other processes are missing. */
+  readonly isPartial: boolean;
+}
+
+/** A call, and those that it led to: `GET /operator/calls/{toolCallId}`. */
+export interface CallWithInner {
+  readonly call: Call | null;
+  /** Each after the one that made it. */
+  readonly inner: readonly Call[];
+  /** Whether these are all. */
+  readonly isWhole: boolean;
 }
 
 /** A tool that has been announced: `GET /operator/tools`. */

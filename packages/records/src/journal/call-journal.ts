@@ -13,6 +13,7 @@ import {
   stays,
 } from "./call-record.ts";
 import { type JournalStore, MAX_SLOTS, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
+import { ownerOf, startOf } from "./search-calls.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
 export interface CallJournalOptions {
@@ -39,9 +40,15 @@ const GATHER_MS = 50;
 /** Notes that could not be written are tried again after this long, with those made meanwhile. */
 const RETRY_MS = 1_000;
 
+/** The ids that a search for inner calls goes by. */
+const PLAIN = /^[!#-[\]-~]+$/;
+
 /** A call that its caller asks for. */
 export interface AskedCall
-  extends Pick<CallRecord, "toolCallId" | "toolName" | "onBehalfOf" | "blob" | "request" | "sent"> {
+  extends Pick<
+    CallRecord,
+    "toolCallId" | "toolName" | "onBehalfOf" | "parent" | "session" | "blob" | "request" | "sent"
+  > {
   readonly timeoutMs: number;
   /** No call had its id before, so that none is looked for. @default false */
   readonly isNew?: boolean | undefined;
@@ -86,7 +93,7 @@ export class CallJournal implements AsyncDisposable {
     this.#log = log;
     this.#clock = clock;
     this.#maxCalls = maxCalls;
-    this.#calls = new RecentMap(maxCalls);
+    this.#calls = new RecentMap(maxCalls, { ownerOf: ({ head }) => ownerOf(head) });
     this.#keeper = {
       now: clock,
       isClosed: false,
@@ -104,7 +111,8 @@ export class CallJournal implements AsyncDisposable {
   }
 
   /** Notes a call, and what is said of it; one whose id is known goes on under it. */
-  asked({ toolCallId, toolName, timeoutMs, onBehalfOf, blob, request, sent, isNew = false }: AskedCall): CallNotes {
+  asked(call: AskedCall): CallNotes {
+    const { toolCallId, toolName, timeoutMs, onBehalfOf, parent, session, blob, request, sent, isNew = false } = call;
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
@@ -116,6 +124,8 @@ export class CallJournal implements AsyncDisposable {
       state: CallState.Asked,
       attempts,
       deadlineAt,
+      ...(parent === undefined || !PLAIN.test(parent) ? {} : { parent }),
+      ...(session === undefined ? {} : { session }),
       ...(blob === undefined ? {} : { blob }),
       ...(request === undefined ? {} : { request }),
       ...(sent === undefined || (sent.arguments ?? "").length > MAX_SENT_CHARACTERS ? {} : { sent }),
@@ -233,19 +243,25 @@ export class CallJournal implements AsyncDisposable {
       (records) => records ?? [],
     ))
       stored.set(record.toolCallId, furtherOf(stored.get(record.toolCallId), record) ?? record);
-    const here = this.#calls
-      .newestFirst()
-      .filter((call) => !this.#isOver(call))
-      .slice(0, limit)
-      .map(({ record }) => {
-        const kept = stored.get(record.toolCallId);
-        return kept !== undefined && stays(kept, record) ? kept : record;
-      });
+    const here = this.here.slice(0, limit).map(({ record }) => {
+      const kept = stored.get(record.toolCallId);
+      return kept !== undefined && stays(kept, record) ? kept : record;
+    });
     const earlier = [...stored.values()].filter(({ toolCallId }) => !this.#calls.has(toolCallId));
     return [...here, ...earlier]
       .sort((a, b) => startOf(b) - startOf(a))
       .slice(0, limit)
       .map(shownRecord);
+  }
+
+  /** What this process knows of the last day, the newest first. */
+  get here(): readonly CallNotes[] {
+    return this.#calls.newestFirst().filter((call) => !this.#isOver(call));
+  }
+
+  /** Where this journal and those of others are kept. */
+  get shared(): Pick<JournalStore, "search"> | undefined {
+    return this.#store;
   }
 
   /** Writes what is noted and not written yet; gives up if the store does not take it. Nothing is noted afterwards. */
@@ -374,5 +390,3 @@ function furtherOf(one: CallRecord | undefined, other: CallRecord | undefined): 
 
 /** States of calls that have no answer, and may have one. */
 const unsure: ReadonlySet<CallState> = new Set([CallState.Cancelled, CallState.TimedOut, CallState.Unknown]);
-
-const startOf = ({ steps, deadlineAt }: CallRecord): number => steps[0]?.at ?? deadlineAt;

@@ -53,6 +53,11 @@ export class CallNotes {
     return this.#begun.toolCallId;
   }
 
+  /** As it stands now, without its steps, which cost most. */
+  get head(): Omit<CallRecord, "steps" | "sent"> {
+    return { ...this.#begun, state: this.#state, code: this.#code };
+  }
+
   /** Notes a step. An end is final: of what comes later only a late answer is noted. */
   note(step: CallStep, code?: string): void {
     if (this.#keeper.isClosed || isOpen({ state: this.#state }) === (step === "late_answer")) return;

@@ -54,6 +54,10 @@ export interface CallRecord {
    * another one.
    */
   readonly request?: string | undefined;
+  /** The call of the tool that made this one. */
+  readonly parent?: string | undefined;
+  /** The session that it names. */
+  readonly session?: string | undefined;
   /** The revision of the policy that decided it, as the service says. */
   readonly policy?: string | undefined;
   /** The code of the error it ended in. */
@@ -83,8 +87,12 @@ export const stays = (kept: CallRecord, later: CallRecord): boolean =>
   later.state !== CallState.Answered &&
   (kept.state === CallState.Answered || (kept.request !== undefined && kept.request !== later.request));
 
-/** A journal keeps as many calls as this of one caller, the newest, for MAX_AGE_MS. */
+/** Journals keep as many calls as this of one effective caller, the newest, for MAX_AGE_MS. */
 export const MAX_CALLS = 10_000;
+/** All journals in one Redis keep as many calls as this. */
+export const MAX_ALL_CALLS = 100_000;
+/** All journals in one Redis take at most this room there, or their part of its maxmemory if that is less. */
+export const MAX_ALL_BYTES = 256 * 1024 * 1024;
 /** The age beyond which a journal may forget a call, in milliseconds. */
 export const MAX_AGE_MS = 24 * 3_600_000;
 /** Longer arguments are not kept with their call. */

@@ -17,3 +17,8 @@ export {
 
 export type { JournalStore, SlotClaim } from "./journal-store.ts";
 export { type LeaseSlotOptions, leaseSlot, type SlotLease } from "./lease-slot.ts";
+
+// The calls of all callers.
+
+export { type CallFilter, type CallPage, type CallPlace, type CallSearch, MAX_EXAMINED } from "./search-calls.ts";
+export { type SearchedJournal, searchJournals } from "./search-journals.ts";

@@ -1,9 +1,14 @@
 import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { CallRecord } from "./call-record.ts";
+import type { CallPage, CallSearch } from "./search-calls.ts";
 
 /**
  * Keeps the journals of callers, and the holders of instance names, where a restarted process finds them. A caller is
- * an agent or `agent.instance`; one process at a time writes a caller's journal. It keeps the newest MAX_CALLS of each caller, for MAX_AGE_MS.
+ * an agent or `agent.instance`; one process at a time writes a caller's journal.
+ *
+ * It keeps calls for MAX_AGE_MS: the newest MAX_CALLS of each effective caller, MAX_ALL_CALLS and MAX_ALL_BYTES of all.
+ * Where that is too much, the effective caller that has most loses its oldest. So no caller pushes out the calls of
+ * others.
  *
  * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. The
  * operation may have taken effect then, or not.
@@ -15,6 +20,8 @@ export interface JournalStore extends AsyncDisposable {
   readOpen(caller: string): Promise<CallRecord[]>;
   /** The newest calls first. */
   readRecent(caller: string, limit: number): Promise<CallRecord[]>;
+  /** A page of the calls of all callers. */
+  search(search: CallSearch): Promise<CallPage>;
   read(caller: string, toolCallId: string): Promise<CallRecord | undefined>;
   /** The callers that have written in the last MAX_AGE_MS, sorted. */
   readCallers(): Promise<string[]>;

@@ -25,6 +25,8 @@ export const SHARES = {
   /** Of these the share counts only while PART is exceeded, and for each process. */
   claims: 1 / 32,
   answers: 1 / 64,
+  /** What all have, of what PART leaves. */
+  journals: 1 / 8,
 } as const;
 
 /** A caller's part of a kind, and by how much all together have too much, in bytes. */
@@ -84,6 +86,12 @@ export class RedisRoom<Scripts extends RedisScripts> {
     if (!this.#isFresh) this.#fresh().catch(() => {});
     this.#left -= bytes;
     return this.#left < 0 ? this.#most(kind) : Number.POSITIVE_INFINITY;
+  }
+
+  /** The share of a kind by the last answer of Redis; another is asked for, and not waited for. */
+  most(kind: keyof typeof SHARES): number {
+    if (!this.#isFresh) this.#fresh().catch(() => {}); // what is known stays
+    return this.#most(kind);
   }
 
   #most(kind: keyof typeof SHARES): number {

@@ -18,11 +18,14 @@ export interface CallOptions {
   readonly timeoutMs?: number | undefined;
   /**
    * The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as
-   * one that led here. If it has read untrusted content, so has this one, whatever `hasReadUntrusted` says. A call that
+   * one that led here, in the journal too. If it has read untrusted content, so has this one, whatever `hasReadUntrusted` says. A call that
    * its `checkCall` refuses is not made.
    */
   readonly parent?:
-    | Pick<ToolContext, "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant">
+    | Pick<
+        ToolContext,
+        "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant" | "toolCallId"
+      >
     | undefined;
   /**
    * True if untrusted content led to this call: the model that asks for it has read some. The policy may then deny

@@ -10,7 +10,7 @@ import {
   timeoutError,
 } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { type CallJournal, CallState } from "@rockbot/records/journal";
+import { type CallJournal, type CallNotes, CallState } from "@rockbot/records/journal";
 import type { ProgressUpdate, ToolContext, ToolExecutor } from "../define/tool-executor.ts";
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
 import { inTime } from "../layers/deadline.ts";
@@ -71,7 +71,7 @@ export class OutgoingCalls {
 
   /** See ToolCaller.call. */
   async call(name: string, args: object | string | undefined, options: CallOptions): Promise<ToolInvokeResponse> {
-    const { self, executor, journal, isJournalKept, acceptsBlobs, resumed, onEnded } = this.#options;
+    const { self, executor, journal, acceptsBlobs, onEnded } = this.#options;
     const {
       toolCallId = newId(),
       parent,
@@ -100,20 +100,8 @@ export class OutgoingCalls {
     const sentMsAgo =
       options.firstSentMsAgo ?? (options.toolCallId === undefined ? undefined : journal.unsureForMs(toolCallId));
     const maybeTakenSince = sentMsAgo === undefined ? undefined : start - sentMsAgo;
-    /** Undefined for a call that joins one taken up: that one's end is the end. */
-    const notes =
-      resumed.open(toolCallId) !== undefined
-        ? undefined
-        : journal.asked({
-            toolCallId,
-            toolName: name,
-            timeoutMs: Math.max(0, deadline - start),
-            isNew: options.toolCallId === undefined,
-            onBehalfOf: caller === self ? undefined : caller,
-            blob: acceptBlob,
-            request: options.toolCallId === undefined ? undefined : hashRequest(request),
-            sent: isJournalKept && (options.isSentAgain ?? parent === undefined) ? sentOf(request, options) : undefined,
-          });
+    const timeLeftMs = Math.max(0, deadline - start);
+    const notes = this.#note(request, { ...options, caller, acceptBlob, timeoutMs: timeLeftMs });
     const out: OutgoingCall = {
       request,
       caller,
@@ -150,6 +138,33 @@ export class OutgoingCalls {
       this.#inFlight.add(-1);
       onEnded(toolCallId);
     }
+  }
+
+  /** Notes a call. Undefined for one that joins a call taken up: that one's end is the end. */
+  #note(
+    request: ToolInvokeRequest,
+    options: CallOptions & {
+      readonly caller: string;
+      readonly acceptBlob: string | undefined;
+      readonly timeoutMs: number;
+    },
+  ): CallNotes | undefined {
+    const { self, journal, isJournalKept, resumed } = this.#options;
+    const { toolCallId, toolName } = request;
+    const { caller, parent, timeoutMs, acceptBlob } = options;
+    if (resumed.open(toolCallId) !== undefined) return undefined;
+    return journal.asked({
+      toolCallId,
+      toolName,
+      timeoutMs,
+      isNew: options.toolCallId === undefined,
+      onBehalfOf: caller === self ? undefined : caller,
+      parent: parent?.toolCallId,
+      session: options.sessionId,
+      blob: acceptBlob,
+      request: options.toolCallId === undefined ? undefined : hashRequest(request),
+      sent: isJournalKept && (options.isSentAgain ?? parent === undefined) ? sentOf(request, options) : undefined,
+    });
   }
 
   /** See ToolCaller.cancel. */

@@ -123,7 +123,7 @@ export interface ToolCaller extends AsyncDisposable {
    */
   readonly resumed: readonly ResumedCall[];
   /** The calls of this caller that the journal remembers. */
-  readonly journal: Pick<CallJournal, "find" | "recent">;
+  readonly journal: Pick<CallJournal, "find" | "recent" | "here" | "shared">;
   /** How a call ended, if its answer is kept: `keepAnswer`, and all that were resumed. */
   getAnswer(toolCallId: string): Promise<ToolInvokeResponse | ToolError | undefined>;
 }

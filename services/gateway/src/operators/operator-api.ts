@@ -40,7 +40,7 @@ const call = objectOf(
     deadlineAt: time,
     steps: list(objectOf({ step: text, at: time })),
   },
-  { onBehalfOf: text, code: text, policy: text },
+  { onBehalfOf: text, parent: text, session: text, code: text, policy: text },
 );
 const overview = objectOf(
   {
@@ -116,18 +116,28 @@ export const operatorOperations: readonly OperatorOperation[] = [
       tool: part,
       code: part,
       state: { enum: Object.values(CallState) },
+      session: text,
+      parent: { ...text, description: "The call of the tool that made them." },
       id: { ...text, maxLength: 256, description: "The beginning of the id." },
       before: time,
       after: time,
+      cursor: { ...text, description: "Of the page before." },
     },
-    answer: objectOf({ calls: list(call), more: { type: "boolean" } }),
+    answer: objectOf(
+      { calls: list(call), more: { type: "boolean" }, isPartial: { type: "boolean" } },
+      { cursor: text },
+    ),
   },
   {
     method: "get",
     path: "/operator/calls/{toolCallId}",
-    summary: "Show one call.",
+    summary: "Show one call, and those that it led to.",
     right: "read",
-    answer: objectOf({ call: { oneOf: [call, { type: "null" }] } }),
+    answer: objectOf({
+      call: { oneOf: [call, { type: "null" }] },
+      inner: list(call),
+      isWhole: { type: "boolean" },
+    }),
   },
   {
     method: "post",

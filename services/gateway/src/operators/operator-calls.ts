@@ -1,4 +1,5 @@
-import { type CallRecord, CallState, MAX_CALLS } from "@rockbot/records/journal";
+import type { CallWithInner } from "@rockbot/console/api";
+import { type CallFilter, type CallRecord, type CallSearch, CallState, searchJournals } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import type { HttpApp } from "../http/http-server.ts";
 import { noSuchOperatorPath } from "./operator-routes.ts";
@@ -10,9 +11,9 @@ export const MAX_LISTED_CALLS = 1_000;
 const LISTED_CALLS = 100;
 
 /**
- * The routes behind `rockbot calls`, for the calls of all callers in this process, and of the other instances of their
- * agents that share a Redis. They are `GET /operator/calls`, which takes `limit`, 100 unless given, and what
- * `CallFilter` has, and `GET /operator/calls/{toolCallId}`.
+ * The routes behind `rockbot calls`, for the calls of all callers in this process, and of all whose journals are in the
+ * same Redis. `GET /operator/calls` takes `limit`, 100 unless given, a filter, and the `cursor` of the page before.
+ * `GET /operator/calls/{toolCallId}` also has the calls that it led to.
  */
 export function createCallsApp(journals: () => readonly ToolCaller["journal"][]): HttpApp {
   return {
@@ -20,47 +21,56 @@ export function createCallsApp(journals: () => readonly ToolCaller["journal"][])
       const { pathname, searchParams } = new URL(url);
       const toolCallId = decoded(/^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1]);
       if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchOperatorPath();
-      if (toolCallId !== undefined) {
-        const found = await Promise.all(journals().map((journal) => journal.find(toolCallId)));
-        return Response.json({ call: found.find((call) => call !== undefined) ?? null });
-      }
+      if (toolCallId !== undefined) return Response.json(await callWithInner(journals(), toolCallId));
       const asked = readQuery(searchParams);
       if (Array.isArray(asked))
         return Response.json({ message: `Cannot list calls: ${asked.join("; ")}` }, { status: 400 });
-      const { limit, ...filter } = asked;
-      // One more than is asked for says that there is more. What is left out may be anywhere.
-      const count = Object.keys(filter).length === 0 ? limit + 1 : MAX_CALLS;
-      const calls = (await Promise.all(journals().map((journal) => journal.recent(count))))
-        .flat()
-        .filter((call) => isMeant(call, filter))
-        .sort((a, b) => startOf(b) - startOf(a));
-      return Response.json({ calls: calls.slice(0, limit), more: calls.length > limit });
+      const { calls, next, isPartial } = await searchJournals(journals(), asked);
+      const cursor = next === undefined ? {} : { cursor: `${next.at}~${next.key}` };
+      return Response.json({ calls, more: next !== undefined, ...cursor, isPartial });
     },
   };
 }
 
-/** What a list of calls is narrowed to. Of the first three a part is enough, in any case. */
-interface CallFilter {
-  /** Who made the call, or for whom it was made. */
-  readonly caller?: string;
-  readonly tool?: string;
-  /** Of the error that it ended in. */
-  readonly code?: string;
-  readonly state?: string;
-  /** The beginning of the id. */
-  readonly id?: string;
-  /** Of its start, in Unix milliseconds, as is `after`. */
-  readonly before?: number;
-  readonly after?: number;
+/** The calls that one led to are shown down to this depth, and no more than this many. */
+const MAX_DEPTH = 8;
+const MAX_INNER = 200;
+
+/** A call, and those that its tool made, with theirs: each after the one that made it. */
+async function callWithInner(journals: readonly ToolCaller["journal"][], toolCallId: string): Promise<CallWithInner> {
+  const call = await findCall(journals, toolCallId);
+  const inner: CallRecord[] = [];
+  const seen = new Set([toolCallId]);
+  let isWhole = true;
+  let parents = [toolCallId];
+  for (let depth = 0; call !== null && depth < MAX_DEPTH && parents.length > 0; depth++) {
+    const { calls, next, isPartial } = await searchJournals(journals, { parents, limit: MAX_INNER - inner.length });
+    isWhole &&= next === undefined && !isPartial;
+    const found = [...calls].reverse().filter(({ toolCallId: id }) => !seen.has(id) && seen.add(id));
+    inner.push(...found);
+    parents = inner.length < MAX_INNER ? found.map(({ toolCallId: id }) => id) : [];
+  }
+  return { call, inner, isWhole };
 }
 
-const TEXTS = ["caller", "tool", "code", "state", "id"] as const;
+async function findCall(journals: readonly ToolCaller["journal"][], toolCallId: string): Promise<CallRecord | null> {
+  const known = await Promise.all(journals.map((journal) => journal.find(toolCallId)));
+  const found = known.find((call) => call !== undefined);
+  if (found !== undefined) return found;
+  const { calls } = await searchJournals(journals, { id: toolCallId, limit: MAX_SAME });
+  return calls.find((call) => call.toolCallId === toolCallId) ?? null;
+}
+
+/** Ids that begin alike are few, but for those that somebody chose. */
+const MAX_SAME = 100;
+
+const TEXTS = ["caller", "tool", "code", "state", "session", "id"] as const;
 const TIMES = ["before", "after"] as const;
 const MAX_TEXT = 256;
 
 /** @returns the faults, in words, if there are any */
-function readQuery(query: URLSearchParams): (CallFilter & { readonly limit: number }) | string[] {
-  const known: readonly string[] = ["limit", ...TEXTS, ...TIMES];
+function readQuery(query: URLSearchParams): CallSearch | string[] {
+  const known: readonly string[] = ["limit", "cursor", "parent", ...TEXTS, ...TIMES];
   const faults = [...new Set(query.keys())].flatMap((name) =>
     !known.includes(name)
       ? [`${JSON.stringify(name.slice(0, 80))} is none of ${known.join(", ")}`]
@@ -86,27 +96,14 @@ function readQuery(query: URLSearchParams): (CallFilter & { readonly limit: numb
     if (/^\d{1,15}$/.test(text)) filter[name] = Number(text);
     else faults.push(`${name} is a time in Unix milliseconds`);
   }
-  return faults.length > 0 ? faults : { ...(filter as CallFilter), limit };
+  const cursor = query.get("cursor");
+  const [, at, key] = /^(\d{1,15})~(.{0,1000})$/s.exec(cursor ?? "") ?? [];
+  if (cursor !== null && key === undefined) faults.push("cursor is that of the page before");
+  const from = key === undefined ? {} : { from: { at: Number(at), key } };
+  const parent = query.get("parent") ?? "";
+  const parents = parent === "" ? {} : { parents: [parent] };
+  return faults.length > 0 ? faults : { ...(filter as CallFilter), ...parents, ...from, limit };
 }
-
-function isMeant(call: CallRecord, { caller, tool, code, state, id, before, after }: CallFilter): boolean {
-  const startAt = startOf(call);
-  return (
-    has([call.caller, call.onBehalfOf], caller) &&
-    has([call.toolName], tool) &&
-    has([call.code], code) &&
-    (state === undefined || call.state === state) &&
-    (id === undefined || call.toolCallId.startsWith(id)) &&
-    (before === undefined || startAt < before) &&
-    (after === undefined || startAt > after)
-  );
-}
-
-/** Whether one of the texts contains what is looked for, in any case. */
-const has = (texts: readonly (string | undefined)[], part = ""): boolean =>
-  texts.some((text = "") => text.toLowerCase().includes(part.toLowerCase()));
-
-const startOf = ({ steps }: CallRecord): number => steps[0]?.at ?? 0;
 
 /** Undefined too if it is no text that was encoded for an address. */
 function decoded(text: string | undefined): string | undefined {

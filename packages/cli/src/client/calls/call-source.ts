@@ -6,5 +6,11 @@ export interface CallSource extends AsyncDisposable {
   readonly where: string;
   /** The newest first, of all callers. */
   recent(limit: number): Promise<readonly CallRecord[]>;
-  find(toolCallId: string): Promise<CallRecord | undefined>;
+  /** One call, and those that it led to. */
+  find(toolCallId: string): Promise<FoundCall | undefined>;
+}
+
+export interface FoundCall {
+  readonly call: CallRecord;
+  readonly inner: readonly CallRecord[];
 }

@@ -1,4 +1,3 @@
-import { type CallRecord, shownRecord } from "@rockbot/records/journal";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { CommandError } from "../../command-error.ts";
 import { UsageError } from "../../usage-error.ts";
@@ -12,21 +11,13 @@ export async function openRedisCallSource(url: string): Promise<CallSource> {
   });
   return {
     where: "the journals in Redis",
-    async recent(limit) {
-      const calls: CallRecord[] = [];
-      for (const caller of await store.readCallers().catch(rethrow))
-        calls.push(...(await store.readRecent(caller, limit).catch(rethrow)));
-      return calls
-        .sort((a, b) => (b.steps[0]?.at ?? 0) - (a.steps[0]?.at ?? 0))
-        .slice(0, limit)
-        .map(shownRecord);
-    },
+    recent: async (limit) => (await store.search({ limit }).catch(rethrow)).calls,
     async find(toolCallId) {
-      for (const caller of await store.readCallers().catch(rethrow)) {
-        const call = await store.read(caller, toolCallId).catch(rethrow);
-        if (call !== undefined) return shownRecord(call);
-      }
-      return undefined;
+      const { calls } = await store.search({ id: toolCallId, limit: 100 }).catch(rethrow);
+      const call = calls.find((each) => each.toolCallId === toolCallId);
+      if (call === undefined) return undefined;
+      const inner = await store.search({ parents: [toolCallId], limit: 100 }).catch(rethrow);
+      return { call, inner: inner.calls };
     },
     [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
   };

@@ -4,6 +4,12 @@ import { Agent, request } from "undici";
 import { CommandError } from "../../command-error.ts";
 import type { CallSource } from "./call-source.ts";
 
+/** The answer of a gateway about one call. */
+interface Found {
+  readonly call: CallRecord | null;
+  readonly inner: readonly CallRecord[];
+}
+
 const ANSWER_MS = 10_000;
 
 /** Reads the journals of a running `rockbot up`. */
@@ -27,9 +33,10 @@ export function openSocketCallSource(socketPath: string): CallSource {
   return {
     where: 'the running "rockbot up"',
     recent: async (limit) => ((await read(`${CALLS_PATH}?limit=${limit}`)) as { readonly calls: CallRecord[] }).calls,
-    find: async (toolCallId) =>
-      ((await read(`${CALLS_PATH}/${encodeURIComponent(toolCallId)}`)) as { readonly call: CallRecord | null }).call ??
-      undefined,
+    async find(toolCallId) {
+      const { call, inner } = (await read(`${CALLS_PATH}/${encodeURIComponent(toolCallId)}`)) as Found;
+      return call === null ? undefined : { call, inner };
+    },
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
 }

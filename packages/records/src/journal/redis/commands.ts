@@ -1,60 +1,168 @@
 import { leaseCommands } from "../../redis/index.ts";
-import { MAX_AGE_MS, MAX_CALLS } from "../call-record.ts";
+import { MAX_AGE_MS } from "../call-record.ts";
 
-// A caller has a hash of its records, and a sorted set of their ids by the time they were made. A third key is the set
-// of the ids without an end. Redis runs a script whole or not at all, so the three agree.
+// A caller has a hash of its records, a sorted set of their ids by the time they were made, and a set of the ids without
+// an end. All callers together have the index: sorted sets of the calls by time and by id, and what each effective
+// caller's take. Redis runs a script whole or not at all, so all of these agree. A script reaches keys of its own making;
+// the braces in their names put them into one slot.
+
+/** What Redis needs for a record besides its text: measured with records of 600 bytes and ids of 32 digits. */
+const RECORD_BYTES = 700;
+/** Keys that nobody writes end after this long: what the index has of them goes before. */
+const KEY_MS = MAX_AGE_MS + 3_600_000;
+/** As many calls as this are forgotten in one command: more than it writes, and not so many that others wait. */
+const MAX_FORGOTTEN = 1_000;
+
+/**
+ * Forgets calls, and counts what each effective caller has. The name of a call in the index is `id caller owner`: see
+ * `keyOf`. A text in a record has no unescaped quotes, so a record can be searched as it is.
+ */
+const ledger = `
+local index, ids, sizes, total = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local prefix = ARGV[2]
+local function parentOf(text)
+  return text and string.match(text, '"parent":"([^"\\\\]+)"')
+end
+local function forget(key)
+  local id, caller, owner = string.match(key, '^(.*) (%S+) (%S+)$')
+  local records, own = prefix .. ':calls:' .. caller, prefix .. ':of:' .. owner
+  local text = redis.call('HGET', records, id)
+  redis.call('HDEL', records, id)
+  redis.call('ZREM', prefix .. ':order:' .. caller, id)
+  redis.call('SREM', prefix .. ':open:' .. caller, id)
+  redis.call('ZREM', index, key)
+  redis.call('ZREM', ids, key)
+  redis.call('ZREM', own, key)
+  local parent = parentOf(text)
+  if parent then redis.call('ZREM', prefix .. ':inner:' .. parent, key) end
+  local bytes = ${RECORD_BYTES} + (text and #text or 0)
+  if redis.call('EXISTS', own) == 0 then
+    bytes = redis.call('ZSCORE', sizes, owner) or 0
+    redis.call('ZREM', sizes, owner)
+  else
+    redis.call('ZINCRBY', sizes, -bytes, owner)
+  end
+  redis.call('DECRBY', total, bytes)
+end`;
 
 export const commands = {
   /**
-   * KEYS: records, order, open, callers. ARGV: caller, now, how many records there are, how many of them are open. Then
-   * follow all the ids, each with its text, and the times when they were made, each with its id. Last are the ids of
-   * the open ones, and those of the others. What is kept of an id stays as `stays` says: a text in a record has no
-   * unescaped quotes, so the record can be searched as it is.
+   * KEYS: records, order, open, callers, index, ids, sizes, total. ARGV: now, prefix, caller, the most calls and bytes
+   * of all and the most calls of one effective caller, and then of each record: id, name in the index, effective caller,
+   * time, whether it is open, text. No id comes twice. What is kept of an id stays as `stays` says. If there is too much,
+   * the effective caller that has most loses its oldest.
    */
   writeCalls: {
-    numberOfKeys: 4,
-    lua: `
-local count, opened = tonumber(ARGV[3]), tonumber(ARGV[4])
-local times = 4 + 2 * count
-local ids = times + 2 * count
-local keeps = {}
-for at = 6, times, 2 do
-  local request = string.match(ARGV[at], '"request":"([^"]+)"')
-  if request and not string.find(ARGV[at], '"state":"answered"', 1, true) then
-    local kept = redis.call('HGET', KEYS[1], ARGV[at - 1])
-    if kept and (string.find(kept, '"state":"answered"', 1, true) or (string.match(kept, '"request":"([^"]+)"') or request) ~= request) then
-      keeps[ARGV[at - 1]] = true
+    numberOfKeys: 8,
+    lua: `${ledger}
+local now, caller, maxCalls, maxBytes, maxOwn = tonumber(ARGV[1]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
+local function stays(id, text)
+  local request = string.match(text, '"request":"([^"]+)"')
+  if not request or string.find(text, '"state":"answered"', 1, true) then return false end
+  local kept = redis.call('HGET', KEYS[1], id)
+  return kept and (string.find(kept, '"state":"answered"', 1, true) or (string.match(kept, '"request":"([^"]+)"') or request) ~= request)
+end
+local function all(command, key, list)
+  if #list > 0 then redis.call(command, key, unpack(list)) end
+end
+local texts, order, names, opened, ended, owners, written = {}, {}, {}, {}, {}, {}, 0
+for at = 7, #ARGV, 6 do
+  local id, key, owner, time, isOpen, text = unpack(ARGV, at, at + 5)
+  if not stays(id, text) then
+    local own, bytes = prefix .. ':of:' .. owner, #text
+    if redis.call('ZADD', index, time, key) == 1 then
+      redis.call('ZADD', own, time, key)
+      names[#names + 1], names[#names + 2] = 0, key
+      order[#order + 1], order[#order + 2] = time, id
+      local inner = parentOf(text)
+      if inner then
+        inner = prefix .. ':inner:' .. inner
+        redis.call('ZADD', inner, time, key)
+        redis.call('PEXPIRE', inner, ${KEY_MS})
+      end
+      bytes = bytes + ${RECORD_BYTES}
+    else
+      bytes = bytes - redis.call('HSTRLEN', KEYS[1], id)
     end
+    texts[#texts + 1], texts[#texts + 2] = id, text
+    local list = isOpen == '1' and opened or ended
+    list[#list + 1] = id
+    owners[owner] = (owners[owner] or 0) + bytes
+    written = written + bytes
   end
 end
-if next(keeps) then
-  for at = 5, times, 2 do
-    if not keeps[ARGV[at]] then redis.call('HSET', KEYS[1], ARGV[at], ARGV[at + 1]) end
-  end
-  for at = times + 1, ids, 2 do
-    if not keeps[ARGV[at + 1]] then redis.call('ZADD', KEYS[2], ARGV[at], ARGV[at + 1]) end
-  end
-  for at = ids + 1, #ARGV do
-    if not keeps[ARGV[at]] then redis.call(at <= ids + opened and 'SADD' or 'SREM', KEYS[3], ARGV[at]) end
-  end
-else
-  redis.call('HSET', KEYS[1], unpack(ARGV, 5, times))
-  redis.call('ZADD', KEYS[2], unpack(ARGV, times + 1, ids))
-  if opened > 0 then redis.call('SADD', KEYS[3], unpack(ARGV, ids + 1, ids + opened)) end
-  if opened < count then redis.call('SREM', KEYS[3], unpack(ARGV, ids + opened + 1, #ARGV)) end
+all('HSET', KEYS[1], texts)
+all('ZADD', KEYS[2], order)
+all('ZADD', ids, names)
+all('SADD', KEYS[3], opened)
+all('SREM', KEYS[3], ended)
+redis.call('INCRBY', total, written)
+for owner, bytes in pairs(owners) do
+  redis.call('ZINCRBY', sizes, bytes, owner)
+  redis.call('PEXPIRE', prefix .. ':of:' .. owner, ${KEY_MS})
 end
-local old = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', ARGV[2] - ${MAX_AGE_MS}, 'LIMIT', 0, 1000)
-local excess = math.min(redis.call('ZCARD', KEYS[2]) - ${MAX_CALLS}, 1000)
-if #old == 0 and excess > 0 then old = redis.call('ZRANGE', KEYS[2], 0, excess - 1) end
-if #old > 0 then
-  redis.call('HDEL', KEYS[1], unpack(old))
-  redis.call('ZREM', KEYS[2], unpack(old))
-  redis.call('SREM', KEYS[3], unpack(old))
+for _, key in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, 200)) do forget(key) end
+local left = ${MAX_FORGOTTEN}
+local function forgetOldest(owner)
+  local oldest = redis.call('ZRANGE', prefix .. ':of:' .. owner, 0, 0)[1]
+  left = oldest and left - 1 or 0
+  if oldest then forget(oldest) end
 end
-for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ${MAX_AGE_MS}) end
-redis.call('ZADD', KEYS[4], ARGV[2], ARGV[1])
-redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', ARGV[2] - ${MAX_AGE_MS})
+while left > 0 and (redis.call('ZCARD', index) > maxCalls or tonumber(redis.call('GET', total)) > maxBytes) do
+  forgetOldest(redis.call('ZREVRANGE', sizes, 0, 0)[1] or '')
+end
+for owner in pairs(owners) do
+  while left > 0 and redis.call('ZCARD', prefix .. ':of:' .. owner) > maxOwn do forgetOldest(owner) end
+end
+local before = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, 200) -- of a release without the index
+if #before > 0 then
+  redis.call('HDEL', KEYS[1], unpack(before))
+  redis.call('ZREM', KEYS[2], unpack(before))
+  redis.call('SREM', KEYS[3], unpack(before))
+end
+if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
+  for i = 1, 8 do if i ~= 4 then redis.call('PEXPIRE', KEYS[i], ${KEY_MS}) end end
+end
+redis.call('ZADD', KEYS[4], ARGV[1], caller)
+redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - ${MAX_AGE_MS})
 return 1`,
+  },
+  /**
+   * KEYS: a set of the index by time. ARGV: prefix, time and name after which to go on, the time at which to end, how
+   * many to look at, then texts of which a record has all, in lower case. Returns how many it looked at, the last one's
+   * name and time, and the records.
+   */
+  findCalls: {
+    numberOfKeys: 1,
+    lua: `
+local prefix, at, from, last, count = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
+local rank = from ~= '' and redis.call('ZREVRANK', KEYS[1], from)
+local start = rank and rank + 1 or redis.call('ZCOUNT', KEYS[1], '(' .. at, '+inf')
+local looked = redis.call('ZREVRANGE', KEYS[1], start, start + count - 1, 'WITHSCORES')
+local found = {}
+for i = 1, #looked, 2 do
+  if tonumber(looked[i + 1]) <= last then return { 0, '', '0', found } end
+  local id, caller = string.match(looked[i], '^(.*) (%S+) %S+$')
+  local text = redis.call('HGET', prefix .. ':calls:' .. caller, id)
+  if text then
+    local lower, has = string.lower(text), true
+    for part = 6, #ARGV do has = has and string.find(lower, ARGV[part], 1, true) end
+    if has then found[#found + 1] = text end
+  end
+end
+return { #looked / 2, looked[#looked - 1] or '', looked[#looked] or '0', found }`,
+  },
+  /** KEYS: the index by id. ARGV: prefix, first and last name, how many. Returns the records. */
+  findCallsById: {
+    numberOfKeys: 1,
+    lua: `
+local found = {}
+for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3], 'LIMIT', 0, ARGV[4])) do
+  local id, caller = string.match(key, '^(.*) (%S+) %S+$')
+  local text = redis.call('HGET', ARGV[1] .. ':calls:' .. caller, id)
+  if text then found[#found + 1] = text end
+end
+return found`,
   },
   /** KEYS: records, open. */
   readOpenCalls: {

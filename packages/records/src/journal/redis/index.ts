@@ -1,1 +1,1 @@
-export { connectRedisJournalStore } from "./redis-journal-store.ts";
+export { connectRedisJournalStore, type JournalLimits } from "./redis-journal-store.ts";

@@ -10,9 +10,37 @@ import {
   WrittenBytes,
 } from "../../redis/index.ts";
 import { StoreUnavailableError } from "../../store-unavailable-error.ts";
-import { ANSWER_KEPT_MS, type CallRecord, isOpen } from "../call-record.ts";
+import {
+  ANSWER_KEPT_MS,
+  type CallRecord,
+  isOpen,
+  MAX_ALL_BYTES,
+  MAX_ALL_CALLS,
+  MAX_CALLS,
+  shownRecord,
+} from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim, type WriteAnswerOptions } from "../journal-store.ts";
+import {
+  type CallPage,
+  type CallPlace,
+  type CallSearch,
+  keyOf,
+  mergePages,
+  ownerOf,
+  startOf,
+} from "../search-calls.ts";
 import { commands } from "./commands.ts";
+import { findCalls } from "./find-calls.ts";
+
+/** Bounds of all journals together. Beyond them the effective caller that has most loses its oldest calls. */
+export interface JournalLimits {
+  /** @default MAX_ALL_CALLS */
+  readonly calls?: number | undefined;
+  /** @default MAX_ALL_BYTES, or their part of the maxmemory of Redis, if that is less */
+  readonly bytes?: number | undefined;
+  /** Of one effective caller. @default MAX_CALLS */
+  readonly ownCalls?: number | undefined;
+}
 
 /**
  * Journals and slots in Redis 7.0 or later. Each operation is one round trip, and ends within 500 ms. A Redis that
@@ -21,7 +49,10 @@ import { commands } from "./commands.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisJournalStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<JournalStore> {
+export async function connectRedisJournalStore(
+  url: RedisUrl,
+  options: RedisStoreOptions & { readonly limits?: JournalLimits | undefined } = {},
+): Promise<JournalStore> {
   return connectStore(new RedisJournalStore(parseRedisAddress(url), options), options);
 }
 
@@ -31,8 +62,18 @@ class RedisJournalStore implements JournalStore {
   readonly #answers = new WrittenBytes(ANSWER_KEPT_MS);
   /** The common part of names; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
+  readonly #limits: JournalLimits;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
+  constructor(
+    address: RedisAddress,
+    {
+      log = silentLogger,
+      prefix = "rockbot",
+      ca,
+      limits = {},
+    }: Parameters<typeof connectRedisJournalStore>[1] & object,
+  ) {
+    this.#limits = limits;
     this.#prefix = `${prefix}:{journal}`;
     this.#connection = new RedisConnection(address, {
       log,
@@ -50,14 +91,61 @@ class RedisJournalStore implements JournalStore {
 
   async write(caller: string, records: readonly CallRecord[]): Promise<void> {
     const { records: all, order, open } = this.#names(caller);
-    const texts = records.flatMap((record) => [record.toolCallId, JSON.stringify(record)]);
-    const times = records.flatMap((record) => [record.steps[0]?.at ?? 0, record.toolCallId]);
-    const opened = records.filter(isOpen).map(idOf);
-    const ended = records.filter((record) => !isOpen(record)).map(idOf);
-    const lists = [records.length, opened.length, ...texts, ...times, ...opened, ...ended];
+    const { calls = MAX_ALL_CALLS, bytes = Math.min(MAX_ALL_BYTES, this.#room.most("journals")) } = this.#limits;
+    const limits = [calls, bytes, this.#limits.ownCalls ?? MAX_CALLS];
+    const lists = records.flatMap((record) => [
+      record.toolCallId,
+      keyOf(record),
+      encodeURIComponent(ownerOf(record)),
+      startOf(record),
+      isOpen(record) ? 1 : 0,
+      JSON.stringify(record),
+    ]);
+    const index = ["index", "ids", "sizes", "total"].map((name) => `${this.#prefix}:${name}`);
     await this.#connection.run("note calls", (redis) =>
-      redis.writeCalls(all, order, open, this.#callers, caller, Date.now(), ...lists),
+      redis.writeCalls(
+        all,
+        order,
+        open,
+        this.#callers,
+        ...index,
+        Date.now(),
+        this.#prefix,
+        caller,
+        ...limits,
+        ...lists,
+      ),
     );
+  }
+
+  async search(search: CallSearch): Promise<CallPage> {
+    const { parents } = search;
+    if (parents === undefined) return this.#searchIn(`${this.#prefix}:index`, search);
+    const pages = await Promise.all(
+      parents.map((parent) => this.#searchIn(`${this.#prefix}:inner:${parent}`, { ...search, parents: [parent] })),
+    );
+    return mergePages(pages, search.limit);
+  }
+
+  async #searchIn(order: string, search: CallSearch): Promise<CallPage> {
+    const prefix = this.#prefix;
+    const { id } = search;
+    const { calls, next } = await findCalls(search, {
+      byTime: async ({ at, key }: CallPlace, count, parts) => {
+        const answer = await this.#connection.run("search calls", (redis) =>
+          redis.findCalls(order, prefix, at === Infinity ? "+inf" : at, key, search.after ?? -1, count, ...parts),
+        );
+        const [looked, lastKey, lastAt, texts] = answer as [number, string, string, string[]];
+        return { looked, last: { at: Number(lastAt), key: lastKey }, calls: toRecords(texts) };
+      },
+      byId: async (count) => {
+        const texts = await this.#connection.run("search calls by their id", (redis) =>
+          redis.findCallsById(`${prefix}:ids`, prefix, `[${id}`, Buffer.concat([Buffer.from(`[${id}`), LAST]), count),
+        );
+        return toRecords(texts);
+      },
+    });
+    return { calls: calls.map(shownRecord), next };
   }
 
   async readOpen(caller: string): Promise<CallRecord[]> {
@@ -160,6 +248,8 @@ class RedisJournalStore implements JournalStore {
   }
 }
 
+/** Comes after every text. */
+const LAST = Buffer.from([0xff]);
+
 const withoutSecrets = ({ blob: _blob, sent: _sent, ...record }: CallRecord): CallRecord => record;
-const idOf = ({ toolCallId }: CallRecord): string => toolCallId;
 const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);
