@@ -15,8 +15,8 @@ test("the programs that tests start are bundled into a folder that stays while t
 
   using place = temporaryFolder();
   const env = { ROCKBOT_RUNTIME_DIR: place.path, DATA_DIRECTORY: place.path };
-  await using command = startNodeProgram(join(folder, "main.mjs"), { args: ["--version"], env });
-  await using service = startNodeProgram(join(folder, "services.mjs"), { args: ["no-such-service"], env });
+  await using command = startNodeProgram(join(folder, "packages-cli-src-main.mjs"), { args: ["--version"], env });
+  await using service = startNodeProgram(join(folder, "services-main.mjs"), { args: ["no-such-service"], env });
   expect([await command.ended, await service.ended]).toEqual([0, 2]);
   expect(service.stderr()).toContain("there is no such service");
 });

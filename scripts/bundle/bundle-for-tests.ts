@@ -4,6 +4,15 @@ import { join } from "node:path";
 import { stop } from "esbuild";
 import { bundlePrograms } from "./bundle-service.ts";
 
+/** The command, any service, and what tests of faults start most. Other programs of tests start from their sources. */
+const PROGRAMS = [
+  "packages/cli/src/main.ts",
+  "services/main.ts",
+  "test/faults/agent/agent-service.ts",
+  "test/faults/effects/effect-service.ts",
+  "test/services/echo-service.ts",
+];
+
 /** What no run has used for so long goes. */
 const KEPT_MS = 24 * 3_600_000;
 
@@ -18,7 +27,7 @@ export async function bundleForTests(root: string): Promise<string> {
   const making = join(FOLDER, `making-${randomUUID()}`);
   await mkdir(join(root, making), { recursive: true });
   try {
-    await bundlePrograms(root, making);
+    await bundlePrograms(root, making, PROGRAMS);
     await stop(); // esbuild's process, which would hold its memory to the end of the run
     const folder = join(root, FOLDER, await hashOf(join(root, making)));
     await rename(join(root, making), folder).catch(() => {}); // it is there: they have not changed

@@ -37,7 +37,7 @@ const SERVICES = "services/main.ts";
 
 /** The command, which is no service but comes as one, with the programs of all services that it can run. */
 export const CLI = "cli";
-const COMMAND = { in: "packages/cli/src/main.ts", out: "main" };
+const COMMAND: Entry = { in: "packages/cli/src/main.ts", out: "main" };
 
 /**
  * Writes `dist/{service}/main.mjs` with what the service of the list, or the command, needs at its start, and the like
@@ -97,11 +97,12 @@ async function bundleTogether(root: string, folder: string, mains: readonly Entr
 }
 
 /**
- * Writes into the folder what tests start in place of the sources: the command as `main.mjs`, and `services/main.ts`,
- * which runs any service, as `services.mjs`.
+ * Writes programs of the repository into the folder, as images have them: `services/main.ts` as `services-main.mjs`.
+ * @param programs paths in the repository
  */
-export async function bundlePrograms(root: string, folder: string): Promise<void> {
-  await bundleTogether(root, folder, [COMMAND, { in: SERVICES, out: "services" }]);
+export async function bundlePrograms(root: string, folder: string, programs: readonly string[]): Promise<void> {
+  const mains = programs.map((path) => ({ in: path, out: path.replace(/\.ts$/, "").replaceAll("/", "-") }));
+  await bundleTogether(root, folder, mains);
 }
 
 async function copyLibrary(

@@ -1,22 +1,21 @@
 import { join } from "node:path";
 import { afterEach, expect, test, vi } from "vitest";
+import { temporaryFolder } from "./machine/temporary-folder.ts";
 import { PROGRAM_FOLDER, programFile } from "./program-file.ts";
 
 const inRoot = (path: string): string => join(import.meta.dirname, "../../..", path);
-const [services, tests] = [inRoot("services/main.ts"), inRoot("test/services/echo-service.ts")];
 
 afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-test("the command and the services start from the run's bundle, a test's own programs from their sources", () => {
-  vi.stubEnv(PROGRAM_FOLDER, "/bundled");
-  expect(programFile(services)).toBe("/bundled/services.mjs");
-  expect(programFile(inRoot("packages/cli/src/main.ts"))).toBe("/bundled/main.mjs");
-  expect(programFile(tests)).toBe(tests);
-});
-
-test("without a bundle all start from their sources", () => {
+test("a program starts from the run's bundle where it is in it, and from its sources elsewhere", () => {
+  using folder = temporaryFolder();
+  const bundled = folder.write("services-main.mjs", "");
+  const [services, other] = [inRoot("services/main.ts"), inRoot("test/mcp/bench-server.ts")];
+  vi.stubEnv(PROGRAM_FOLDER, folder.path);
+  expect([programFile(services), programFile(other)]).toEqual([bundled, other]);
+  expect(programFile("/elsewhere/services/main.ts")).toBe("/elsewhere/services/main.ts");
   vi.stubEnv(PROGRAM_FOLDER, undefined);
   expect(programFile(services)).toBe(services);
 });
