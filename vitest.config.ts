@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { ClosingLineReporter } from "./test/run/closing-line-reporter.ts";
 import { SlowestFilesReporter } from "./test/run/slowest-files-reporter.ts";
-import { TestOrder } from "./test/run/test-order.ts";
+import { LONGEST, TestOrder } from "./test/run/test-order.ts";
 
 const everything = ["packages/**/*.test.ts", "services/**/*.test.ts", "scripts/**/*.test.ts", "test/**/*.test.ts"];
 /** Tests of `npm run test:cluster` and `npm run test:observability` have a configuration of their own. */
@@ -19,6 +19,7 @@ const fakesClock = (file: string): boolean =>
 const system = globSync(
   [
     "test/!(agent|services|policy|search|knowledge|memory)/**/*.test.ts",
+    "test/agent/families/**/*.test.ts",
     "packages/{cli,sandbox,testing}/**/*.test.ts",
     "services/{page-renderer,scripts-manager}/**/*.test.ts",
     "scripts/**/*.test.ts",
@@ -26,7 +27,10 @@ const system = globSync(
   { cwd: import.meta.dirname, exclude: never },
 );
 const isSystem: ReadonlySet<string> = new Set(system);
-/** Tests of rooms that change nothing of their process: many files share one process, and what that has imported. */
+/**
+ * Tests of rooms that change nothing of their process: many files share one process, and what that has imported. The
+ * longest do not, since what shares a process comes last.
+ */
 const together = globSync(
   [
     "packages/!(sandbox|testing)/**/*.test.ts",
@@ -35,7 +39,7 @@ const together = globSync(
     "test/services/!(bus-traces|gauges).test.ts",
   ],
   { cwd: import.meta.dirname, exclude: ["**/node_modules/**"] },
-).filter((file) => !fakesClock(file));
+).filter((file) => !fakesClock(file) && !LONGEST.includes(file));
 
 export default defineConfig({
   test: {
