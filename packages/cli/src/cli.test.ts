@@ -31,6 +31,7 @@ test.each([["--version"], ["call --help"]])("%s loads no service, no SDK and no 
   await runCli(line.split(" "), {
     folder: folder.path,
     env: { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(hook)}` },
+    isFromSources: true, // a bundle does not name what it holds
   });
   const loaded = readFileSync(list, "utf8");
 

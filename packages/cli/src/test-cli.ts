@@ -18,17 +18,22 @@ export interface CliOptions {
   /** Its socket lies in this folder. */
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
+  /**
+   * Whether it starts from its sources, also where the run of tests has a bundle.
+   * @default false
+   */
+  readonly isFromSources?: boolean;
   readonly input?: string;
   /** True to keep stdin open until `endInput`. */
   readonly isInputOpen?: boolean;
 }
 
 /** How the command is started, for who starts it by itself. */
-export function cliCommand(args: readonly string[], { folder, env = {} }: CliOptions) {
+export function cliCommand(args: readonly string[], { folder, env = {}, isFromSources = false }: CliOptions) {
   const { PATH = "", HOME = "", NODE_COMPILE_CACHE = "" } = process.env;
   return {
     command: process.execPath,
-    args: [programFile(main), ...args],
+    args: [isFromSources ? main : programFile(main), ...args],
     env: {
       PATH,
       HOME,
