@@ -96,6 +96,7 @@ export {
   newId,
   waitsMs,
 } from "./messages/envelope.ts";
+export { isServedSteps, readServedSteps, type ServedSteps, writeServedSteps } from "./messages/served-steps.ts";
 export { fromWire, readTtlMs, toWire, type WireProperties } from "./messages/wire.ts";
 export {
   checkName,

@@ -65,6 +65,8 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
     `${toolName} for ${caller}, call ${id}`,
     `${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`,
     ...(call.policy === undefined ? [] : [`decided by policy revision ${call.policy}`]),
+    ...(call.service === undefined ? [] : [`answered by ${call.service}${layerOf(call)}`]),
+    ...(call.isRedelivered ? ["delivered to the service more than once"] : []),
     ...call.steps.map(
       ({ step, at }) =>
         `${new Date(at).toISOString()}  ${`+${at - startAt} ms`.padStart(12)}  ${step === call.state ? stateOf(call) : step}`,
@@ -105,6 +107,12 @@ const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): read
 
 const stateOf = ({ state, code }: CallRecord): string =>
   code === undefined || code === state ? state : `${state}: ${code}`;
+
+/** Says what answered in the tool's place. */
+const layerOf = ({ state, layer, reason }: CallRecord): string =>
+  layer === undefined
+    ? ""
+    : `, ${state === "answered" ? "from" : "refused by"} its layer "${layer}"${reason === undefined ? "" : `: ${reason}`}`;
 
 const attemptsOf = ({ attempts }: CallRecord): string => counted(attempts, "attempt");
 

@@ -64,6 +64,8 @@ export const Header = {
   AcceptBlob: "rb-accept-blob",
   /** On an answer: the hash and the length of what was left there, `{sha256}:{bytes}`. */
   Blob: "rb-blob",
+  /** On an answer: how the call went at the service; see served-steps.ts. */
+  Steps: "rb-steps",
   /**
    * On a request that its sender has sent before, and has no answer to: how long ago it did so first, in milliseconds,
    * as decimal text.

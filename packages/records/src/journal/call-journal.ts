@@ -5,7 +5,6 @@ import {
   ANSWER_KEPT_MS,
   type CallRecord,
   CallState,
-  type CallStep,
   MAX_AGE_MS,
   MAX_CALLS,
   MAX_SENT_CHARACTERS,
@@ -163,7 +162,7 @@ export class CallJournal implements AsyncDisposable {
     this.#calls.get(toolCallId)?.note("late_answer");
   }
 
-  #begin(call: CallNotes, step: CallStep): CallNotes {
+  #begin(call: CallNotes, step: typeof CallState.Asked | "resumed"): CallNotes {
     this.#calls.set(call.toolCallId, call);
     call.note(step);
     return call;

@@ -1,4 +1,5 @@
-import { type CallRecord, CallState, type CallStep, isOpen, MAX_STEPS } from "./call-record.ts";
+import { Header, isServedSteps, readServedSteps, type ServedSteps } from "@rockbot/contracts";
+import { type CallRecord, CallState, type CallStep, isOpen, MAX_STEPS, type ServedStep } from "./call-record.ts";
 
 /** A store that has notes of calls. */
 export interface NotesKeeper {
@@ -17,6 +18,12 @@ interface NotedStep {
   readonly before: NotedStep | undefined;
 }
 
+const SERVED = ["admitted", "claimed", "started"] as const satisfies readonly CallStep[];
+/** Of steps of one moment the first comes first. */
+const ORDER: readonly CallStep[] = ["asked", "resumed", "accepted", "admitted", "claimed", "started", "running"];
+const orderOf = (step: CallStep): number => (ORDER.includes(step) ? ORDER.indexOf(step) : ORDER.length);
+const WORD = /^[a-z_]{1,40}$/;
+
 /** Revisions are hashes, or words of an operator. */
 const REVISION = /^[a-z0-9]{1,32}$/;
 
@@ -34,7 +41,12 @@ export class CallNotes {
   readonly startedAt: number;
   #state: CallState;
   #code: string | undefined;
+  #reason: string | undefined;
   #policy: string | undefined;
+  #service: string | undefined;
+  /** What the service tells, as it came, and when. */
+  #told: string | undefined;
+  #toldAfter = 0;
   #last: NotedStep | undefined;
   #count = 0;
 
@@ -44,7 +56,9 @@ export class CallNotes {
     this.#sent = sent;
     this.#state = begun.state;
     this.#code = begun.code;
+    this.#reason = begun.reason;
     this.#policy = begun.policy;
+    this.#service = begun.service;
     this.startedAt = steps[0]?.at ?? keeper.now();
     for (const { step, at } of steps) this.#add(step, at);
   }
@@ -59,19 +73,25 @@ export class CallNotes {
   }
 
   /** Notes a step. An end is final: of what comes later only a late answer is noted. */
-  note(step: CallStep, code?: string): void {
+  note(step: Exclude<CallStep, ServedStep>, code?: string, reason?: string): void {
     if (this.#keeper.isClosed || isOpen({ state: this.#state }) === (step === "late_answer")) return;
     if (step === CallState.Accepted && this.#state === CallState.Running) return; // its progress overtook the confirm
     this.#add(step, this.#keeper.now());
     if (step !== "resumed" && step !== "late_answer") this.#state = step;
     if (!isOpen({ state: this.#state })) this.#sent = undefined;
     if (code !== undefined) this.#code = code;
+    if (reason !== undefined && WORD.test(reason)) this.#reason = reason;
     this.#keeper.changed(this);
   }
 
-  /** Notes which revision of a policy decided the call; what cannot be one is not noted. */
-  decidedBy(revision: string | undefined): void {
+  /** Notes what the headers of an answer tell: the revision of the policy, and the steps. What has no form is not noted. */
+  servedBy(service: string | undefined, headers: Readonly<Record<string, string>>): void {
+    const { [Header.Policy]: revision, [Header.Steps]: steps } = headers;
+    this.#service = service ?? this.#service;
     if (revision !== undefined && REVISION.test(revision)) this.#policy = revision;
+    if (!isServedSteps(steps)) return;
+    this.#told = steps;
+    this.#toldAfter = this.#keeper.now() - this.startedAt;
   }
 
   /** As it stands now. */
@@ -79,12 +99,32 @@ export class CallNotes {
     const steps: { readonly step: CallStep; readonly at: number }[] = [];
     for (let noted = this.#last; noted !== undefined; noted = noted.before)
       steps.push({ step: noted.step, at: this.startedAt + noted.after });
+    steps.reverse();
+    const { layer, isRedelivered } = this.#told === undefined ? {} : this.#addTold(this.#told, steps);
     const policy = this.#policy === undefined ? {} : { policy: this.#policy };
     const code = this.#code === undefined ? {} : { code: this.#code };
     const { blob, ...begun } = this.#begun;
     const opens = blob !== undefined && isOpen({ state: this.#state }) ? { blob } : {};
     const sent = this.#sent === undefined ? {} : { sent: this.#sent };
-    return { ...begun, ...opens, ...sent, state: this.#state, ...policy, ...code, steps: steps.reverse() };
+    const service = this.#service === undefined ? {} : { service: this.#service };
+    const reason = this.#reason === undefined ? {} : { reason: this.#reason };
+    const at = layer === undefined ? {} : { layer };
+    const again = isRedelivered ? { isRedelivered } : {};
+    const end = { ...policy, ...service, ...at, ...again, ...code, ...reason };
+    return { ...begun, ...opens, ...sent, state: this.#state, ...end, steps };
+  }
+
+  /** Adds what the service tells of its steps, each between the bus's confirm and the answer. */
+  #addTold(text: string, steps: { readonly step: CallStep; readonly at: number }[]): ServedSteps {
+    const told = readServedSteps(text);
+    const end = this.startedAt + this.#toldAfter;
+    const begin = Math.min(end, steps.find(({ step }) => step === CallState.Accepted)?.at ?? this.startedAt);
+    for (const step of SERVED) {
+      const before = told[step];
+      if (before !== undefined) steps.push({ step, at: Math.max(begin, end - before) });
+    }
+    steps.sort((a, b) => a.at - b.at || orderOf(a.step) - orderOf(b.step));
+    return told;
   }
 
   #add(step: CallStep, at: number): void {

@@ -20,7 +20,10 @@ export type CallState = (typeof CallState)[keyof typeof CallState];
 /**
  * One step of a timeline: a new state, a call that a restarted caller resumed, or an answer that came after the end.
  */
-export type CallStep = CallState | "resumed" | "late_answer";
+export type CallStep = CallState | "resumed" | "late_answer" | ServedStep;
+
+/** A step of the service, as it tells in its answer. */
+export type ServedStep = "admitted" | "claimed" | "started";
 
 /** A caller's memory of one call, without its result. */
 export interface CallRecord {
@@ -60,8 +63,16 @@ export interface CallRecord {
   readonly session?: string | undefined;
   /** The revision of the policy that decided it, as the service says. */
   readonly policy?: string | undefined;
+  /** The service that answered. */
+  readonly service?: string | undefined;
+  /** The layer of the service that refused it, or answered in the tool's place, as the service says. */
+  readonly layer?: string | undefined;
+  /** The service got it more than once, as it says. */
+  readonly isRedelivered?: boolean | undefined;
   /** The code of the error it ended in. */
   readonly code?: string | undefined;
+  /** A word that says more than the code, if there is one. */
+  readonly reason?: string | undefined;
   /** How often the caller asked for it under this id. */
   readonly attempts: number;
   /** Unix milliseconds, as are all times here. */

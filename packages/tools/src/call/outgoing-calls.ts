@@ -23,7 +23,7 @@ import { argumentsText } from "./arguments-text.ts";
 import type { CallOptions } from "./call-options.ts";
 import { decide } from "./find/usable-tools.ts";
 import { ignoreProgress } from "./remote/remote-executor.ts";
-import { endOf, type ResumedCalls } from "./resume-calls.ts";
+import { endOf, type ResumedCalls, reasonOf } from "./resume-calls.ts";
 
 export interface OutgoingCallsOptions {
   readonly agent: string;
@@ -127,7 +127,7 @@ export class OutgoingCalls {
     } catch (error) {
       const toolError =
         maybeTakenSince === undefined ? toToolError(error, name) : orMayHaveRun(toToolError(error, name));
-      notes?.note(endOf(toolError), toolError.code);
+      notes?.note(endOf(toolError), toolError.code, reasonOf(toolError));
       if (answered !== undefined) journal.goBack(answered);
       else if (out.keepAnswer && notes !== undefined) keepError(journal, request, toolError);
       out.joined?.reject(toolError);

@@ -204,6 +204,7 @@ async function awaitAnswer(
         if (isTooMany) call.again?.((answer as ToolError).retryAfterMs ?? SEND_AGAIN_MS);
         if (isTooMany) return false;
         isMisaddressed ||= answer === undefined;
+        if (answer !== undefined) notes.servedBy(undefined, received.headers);
         return answer !== undefined;
       },
     });
@@ -224,7 +225,7 @@ async function awaitAnswer(
       isMisaddressed && cause instanceof RequestTimeoutError
         ? misaddressed(toolName, cause)
         : toCallError(toolName, cause);
-    notes.note(endOf(error), error.code);
+    notes.note(endOf(error), error.code, reasonOf(error));
     journal.keepAnswer(toolCallId, encodeReply(record, error).body);
     throw error;
   }
@@ -244,6 +245,10 @@ function toCallError(toolName: string, cause: unknown): ToolError {
   if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
   return timeoutError(`"${toolName}", whose caller was restarted meanwhile,`, { mayHaveRun: true, cause });
 }
+
+/** Why, as one of the words that `details.reason` may be. */
+export const reasonOf = ({ details }: ToolError): string | undefined =>
+  typeof details?.["reason"] === "string" ? details["reason"] : undefined;
 
 /** The end that an error is, in a journal. */
 export function endOf({ code }: ToolError): CallState {

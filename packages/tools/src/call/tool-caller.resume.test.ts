@@ -48,7 +48,8 @@ test("the next process of a caller gets the answers of what was out, once, and a
   await expect(joined).resolves.toMatchObject({ toolCallId, content: '{"index":1}' });
   expect(await after.getAnswer(toolCallId)).toMatchObject({ content: '{"index":1}' });
   const steps = (await after.journal.find(toolCallId))?.steps.map(({ step }) => step);
-  expect(steps).toEqual(["asked", "accepted", "resumed", "answered"]);
+  const told = ["admitted", "claimed", "started"]; // by the service, as it answers
+  expect(steps).toEqual(["asked", "accepted", ...told, "resumed", "answered"]);
 
   await using stranger = await createToolCaller(bus, { agent: "asker", instance: "b", journals });
   expect(stranger.resumed).toEqual([]);

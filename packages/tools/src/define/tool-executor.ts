@@ -51,6 +51,8 @@ export interface ToolContext {
   readonly acceptBlob?: string | undefined;
   /** How large an answer its caller can have, on the serving side. @default what the bus carries */
   readonly maxResultBytes?: number | undefined;
+  /** How far it has come, on the serving side. */
+  readonly steps?: ServedCallSteps | undefined;
   /** The policy's decision about this call; without one no layer refuses it. */
   readonly decision?: Decision | undefined;
   /** What the tool says of the size of its results, for a layer that makes them fit a model. */
@@ -80,6 +82,13 @@ export interface ToolContext {
   readonly toolCallId?: string | undefined;
   /** The session that the request names. */
   readonly sessionId?: string | undefined;
+}
+
+/** Is told how far a call has come in a service. */
+export interface ServedCallSteps {
+  /** A layer has the call now. */
+  reached(layer: string): void;
+  claimed(): void;
 }
 
 /** How far a call has come. */

@@ -189,6 +189,7 @@ export class CallClaims {
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
     let hasStarted = false;
+    context.steps?.claimed();
     // One that is lost shows at the end.
     const lease = new RenewingLease({ leaseMs: LEASE_MS, renew: () => this.#store.renew(claim, LEASE_MS) });
     try {

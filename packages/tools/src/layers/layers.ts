@@ -6,6 +6,7 @@ import { authorize } from "./authorize.ts";
 import { boundInFlight } from "./bound-in-flight.ts";
 import { boundRunning } from "./bound-running.ts";
 import { cache } from "./cache.ts";
+import { CLAIM, START } from "./call-steps.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { CallClaims } from "./claim.ts";
 import { deadline } from "./deadline.ts";
@@ -55,20 +56,20 @@ export function servingLayers({
   const bounded = boundRunning({ concurrency, away: waiting });
   const aside = boundRunning({ concurrency, away: waiting });
   return ({ definition, executor, isResumable, waitsForClaims, leavesPlace }) =>
-    wrap(executor, [
-      record(servingNames, hop, tally),
+    wrapTold(executor, {
+      record: record(servingNames, hop, tally),
       authorize,
-      inFlight,
-      rate(definition, rates),
-      validate(definition),
+      "in-flight": inFlight,
+      rate: rate(definition, rates),
+      validate: validate(definition),
       narrow,
-      claims.layer(definition, { isResumable, waitsForClaims }),
-      deadline(definition),
-      cache(definition, results),
-      queued,
-      (isAside(definition.name) ? aside : bounded)({ leavesPlace }),
-      start,
-    ]);
+      [CLAIM]: claims.layer(definition, { isResumable, waitsForClaims }),
+      deadline: deadline(definition),
+      cache: cache(definition, results),
+      queue: queued,
+      running: (isAside(definition.name) ? aside : bounded)({ leavesPlace }),
+      [START]: start,
+    });
 }
 
 /**
@@ -89,6 +90,18 @@ export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
 /** The executor, which keeps no deadline, in the place of one that does. */
 export const withDeadline = (executor: ToolExecutor): ToolExecutor =>
   wrap(executor, [deadline({ readOnly: false, idempotent: false })]);
+
+/** The same for layers with names, which are told as a call reaches them. */
+const wrapTold = (executor: ToolExecutor, layers: Readonly<Record<string, ToolLayer>>): ToolExecutor =>
+  Object.entries(layers).reduceRight<ToolExecutor>((inner, [name, layer]) => {
+    const wrapped = layer(inner);
+    return {
+      execute(request, context) {
+        context.steps?.reached(name);
+        return wrapped.execute(request, context);
+      },
+    };
+  }, executor);
 
 const wrap = (executor: ToolExecutor, layers: readonly ToolLayer[]): ToolExecutor =>
   layers.reduceRight((inner, layer) => layer(inner), executor);

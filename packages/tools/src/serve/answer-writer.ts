@@ -11,6 +11,7 @@ import {
 } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { BlobStore } from "@rockbot/records/blobs";
+import type { CallSteps } from "../layers/call-steps.ts";
 import { BLOB_GRACE_MS, MAX_BLOB_RESULT_BYTES, MAX_RESULT_BYTES } from "../limits.ts";
 import { isForBlob, leaveAnswer } from "../messages/claim-check.ts";
 import type { EncodedReply } from "../messages/reply.ts";
@@ -34,6 +35,7 @@ export interface AnswerNotes {
   readonly toolName?: string | undefined;
   /** How many updates went before it. @default none */
   readonly progress?: number | undefined;
+  readonly steps?: CallSteps | undefined;
 }
 
 export interface AnswerWriterOptions {
@@ -66,7 +68,7 @@ export class AnswerWriter {
    * @param deadline of the call, on the clock of `performance.now()`
    */
   async write(address: Address, request: Ids, reply: Reply, deadline: number, notes: AnswerNotes = {}): Promise<void> {
-    const { form = toolRequestForm, entry, decision, toolName = request.toolName, progress = 0 } = notes;
+    const { form = toolRequestForm, entry, decision, toolName = request.toolName, progress = 0, steps } = notes;
     const written = write(form, request, reply);
     const leaving = this.#leave(written.encoded, address, form, deadline);
     const left = leaving === undefined ? undefined : await leaving;
@@ -78,6 +80,7 @@ export class AnswerWriter {
     if (noted !== undefined) await noted;
     const headers: Record<string, string> = { ...this.#labels };
     if (decision !== undefined) headers[Header.Policy] = decision.revision;
+    if (steps !== undefined) headers[Header.Steps] = steps.text();
     if (left !== undefined) headers[Header.Blob] = left;
     if (progress > 0) headers[Header.Progress] = String(progress);
     const { topic, correlationId, caller } = address;

@@ -12,6 +12,7 @@ import {
 } from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
 import type { ToolExecutor } from "../define/tool-executor.ts";
+import { CallSteps } from "../layers/call-steps.ts";
 import type { CallTally } from "../layers/call-tally.ts";
 import { unknownOutcome } from "../layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "../layers/record.ts";
@@ -93,16 +94,17 @@ export class RequestHandler {
     if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
     const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
     const entry = this.#entryOf(message, sender, read, delivery.receivedAt);
-    const refuse = async (refusal: ToolError) => {
+    const refuse = async (refusal: ToolError, layer: string) => {
       const ids = guessCall(message);
       if (!(await isOurs(delivery))) return entry.end(ids, "superseded");
-      return answers.write(address, ids, refusal, delivery.receivedAt, { form, entry });
+      const steps = new CallSteps(delivery.receivedAt, layer, delivery.isRedelivered);
+      return answers.write(address, ids, refusal, delivery.receivedAt, { form, entry, steps });
     };
     if (read instanceof ToolError) {
       if (retryAfterMs === undefined) this.#unreadable.add(1, { outcome: "answered" });
-      return refuse(read);
+      return refuse(read, retryAfterMs === undefined ? "read" : "messages");
     }
-    if ("refusal" in sender) return refuse(sender.refusal);
+    if ("refusal" in sender) return refuse(sender.refusal, "sender");
     await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits });
   }
 
@@ -139,6 +141,7 @@ export class RequestHandler {
     const { bus, service, policy, tally, answers } = this.#options;
     const { sender, message, delivery, address, form, entry } = received;
     const deadline = delivery.receivedAt + budgetMs(message, budget);
+    const steps = new CallSteps(delivery.receivedAt, "find", delivery.isRedelivered);
     const found = this.#find(request, message, sender.caller);
     if (found instanceof ToolError) {
       this.#invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
@@ -146,7 +149,8 @@ export class RequestHandler {
       // A tool that is not available here now may have run in the instance that got the call before.
       const mayHaveRun = maybeTakenSince(delivery, message) !== undefined && found.code === ToolErrorCode.Unavailable;
       if (!(await isOurs(delivery))) return entry.end(request, "superseded");
-      return answers.write(address, request, mayHaveRun ? unknownOutcome(request) : found, deadline, { form, entry });
+      const refusal = mayHaveRun ? unknownOutcome(request) : found;
+      return answers.write(address, request, refusal, deadline, { form, entry, steps });
     }
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
     const { name, dangerous: isDangerous, readOnly: isReadOnly } = found.definition;
@@ -164,8 +168,9 @@ export class RequestHandler {
       named,
       Header.Progress in message.headers ? address.topic : undefined,
     );
+    steps.reached("audit");
     const reply =
-      entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress }));
+      entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress, steps }));
     // Somebody else has the call, and answers it.
     if (reply === undefined || (reply instanceof ToolError && !(await isOurs(delivery))))
       return entry.end(named, "superseded", decision);
@@ -176,6 +181,7 @@ export class RequestHandler {
       decision,
       toolName: name,
       progress: progress.sent,
+      steps,
     });
   }
 
@@ -191,7 +197,13 @@ export class RequestHandler {
       deadline,
       decision,
       progress,
-    }: { readonly deadline: number; readonly decision: Decision; readonly progress: ProgressReporter },
+      steps,
+    }: {
+      readonly deadline: number;
+      readonly decision: Decision;
+      readonly progress: ProgressReporter;
+      readonly steps: CallSteps;
+    },
   ): Promise<Reply | undefined> {
     const { running, answers, log } = this.#options;
     const call = running.start(caller, request.toolCallId, delivery.signal);
@@ -204,6 +216,7 @@ export class RequestHandler {
         deadline,
         caller,
         decision,
+        steps,
         depth: depthOf(message),
         maxResultBytes: answers.mostBytes(address, form),
         progress: progress.report,

@@ -40,7 +40,17 @@ const call = objectOf(
     deadlineAt: time,
     steps: list(objectOf({ step: text, at: time })),
   },
-  { onBehalfOf: text, parent: text, session: text, code: text, policy: text },
+  {
+    onBehalfOf: text,
+    parent: text,
+    session: text,
+    service: text,
+    layer: { ...text, description: "What refused it, or answered in the tool's place, as the service says." },
+    isRedelivered: { type: "boolean" },
+    code: text,
+    reason: text,
+    policy: text,
+  },
 );
 const overview = objectOf(
   {

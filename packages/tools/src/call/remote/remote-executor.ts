@@ -111,7 +111,7 @@ class RemoteExecutor implements RemoteTool {
           if (!identity.isFrom(tool.service, received, "result")) return false;
           answer = answerOf(received, request);
           if (answer === undefined) isMisaddressed = true;
-          else notes?.decidedBy(received.headers[Header.Policy]);
+          else notes?.servedBy(tool.service, received.headers);
           updates = Number(received.headers[Header.Progress] ?? 0);
           reply = received;
           return answer !== undefined;
