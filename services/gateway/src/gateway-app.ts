@@ -30,6 +30,7 @@ import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
 import { createOperatorAuthenticator, hasOperators } from "./operators/authenticate-operator.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
+import { operatorStream, STREAM_PATH } from "./operators/operator-stream.ts";
 import { OPERATOR_PATH, operatorsApp } from "./operators/operators-app.ts";
 import { isSessionEvents, SESSION_EVENTS_PATH, sessionEvents } from "./sessions/session-events.ts";
 import type { SessionHub } from "./sessions/session-hub.ts";
@@ -94,6 +95,8 @@ const ANSWER_MS = 30_000;
 const MAX_LISTENERS = 1_024;
 /** Requests of operators that run at once, whatever callers do. */
 const OPERATOR_PLACES = 16;
+/** Operators who follow the overview at once. One of them may be half. */
+const OPERATOR_STREAMS = 64;
 const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 /**
@@ -101,7 +104,7 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
  * those that may be on their way to be let in.
  */
 export const connectionsOf = (maxConcurrent: number): number =>
-  2 * (maxConcurrent + OPERATOR_PLACES) + MAX_LISTENERS + SPARE_CONNECTIONS;
+  2 * (maxConcurrent + OPERATOR_PLACES + OPERATOR_STREAMS) + MAX_LISTENERS + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 // Long because: the routes stand in the order in which requests meet them
@@ -220,10 +223,18 @@ function addOperators(
     waiting: new WaitingRoom(OPERATOR_PLACES),
     answerMs: ANSWER_MS,
   });
+  const viewers = new Admission({
+    maxRunning: OPERATOR_STREAMS,
+    waiting: new WaitingRoom(OPERATOR_STREAMS),
+    answerMs: ANSWER_MS,
+  });
+  const identify = identifyOperator(authenticate, sessions);
+  const stream = { identify, headers, stallMs: ANSWER_MS, signal: options.ending };
   const operators = operatorsApp(operator, {
     ...names,
-    identify: identifyOperator(authenticate, sessions),
-    admit: admission(() => admissions),
+    identify,
+    admit: admission(({ req }) => (req.path === STREAM_PATH ? viewers : admissions)),
+    stream: operatorStream(operator, stream),
     invoke: options.invoke,
     caller,
     headers,

@@ -1,4 +1,5 @@
 import type { TaskStore } from "@rockbot/a2a/serve";
+import { startLoop } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { consoleFiles as builtConsole } from "@rockbot/console/files";
 import { urlHost } from "@rockbot/edge/inbound";
@@ -13,6 +14,7 @@ import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { CONSOLE_PATH } from "./console/console-path.ts";
 import { RefusalLog } from "./door/refusal-log.ts";
+import { ServiceFigures } from "./figures/service-figures.ts";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http/http-server.ts";
@@ -21,6 +23,7 @@ import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { hasOperators } from "./operators/authenticate-operator.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
+import { createHistoryApp, HISTORY_PATH } from "./operators/operator-history.ts";
 import { createOverviewApp, OVERVIEW_PATH } from "./operators/operator-overview.ts";
 import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
@@ -59,6 +62,7 @@ export interface OperatorParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
   readonly policy: PolicyHolder;
+  readonly figures: ServiceFigures;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
 }
@@ -78,6 +82,9 @@ export interface Gateway extends AsyncDisposable {
   /** How many MCP clients are known or listen. */
   readonly mcpLoad: EndpointLoad;
 }
+
+/** How often it is looked at what services say of their calls. They say it each second. */
+const FIGURES_MS = 1_000;
 
 type GatewayAccess = "open to this machine" | "by the gateway's token" | "by the policy's tokens";
 
@@ -137,6 +144,8 @@ export async function startGateway(
   const mayRegister = () => policy !== undefined;
   if (mayHearBridge(bus, policy))
     started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, mayRegister, log }));
+  const figures = new ServiceFigures({ reports: () => caller.reports() });
+  started.use(startLoop(FIGURES_MS, () => figures.tick()));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = {
     timeoutMs: callTimeoutMs,
@@ -155,7 +164,7 @@ export async function startGateway(
     ...calls,
     token: gatewayToken === undefined ? undefined : () => current().gatewayToken,
     policy,
-    operator: policy === undefined ? undefined : operator({ bus, caller, policy, signal: drainOver.signal }),
+    operator: policy === undefined ? undefined : operator({ bus, caller, policy, figures, signal: drainOver.signal }),
     localOperator,
     console: config.serveConsole ? { files: consoleFiles } : undefined,
     isOpen: isLoopback(host),
@@ -236,10 +245,11 @@ function listen(
   );
 }
 
-function callsAndPolicy({ bus, caller, policy }: OperatorParts): HttpApp {
+function callsAndPolicy({ bus, caller, policy, figures }: OperatorParts): HttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
-    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, journals }),
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures }),
+    [HISTORY_PATH]: createHistoryApp(figures),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
     [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),

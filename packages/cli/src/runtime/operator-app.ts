@@ -2,11 +2,14 @@ import type { Bus, Logger } from "@rockbot/bus";
 import {
   CALLS_PATH,
   createCallsApp,
+  createHistoryApp,
   createOverviewApp,
   createPolicyApp,
   createToolsApp,
   type Further,
+  HISTORY_PATH,
   type HttpApp,
+  type OperatorParts,
   OVERVIEW_PATH,
   operatorRoutes,
   POLICY_PATH,
@@ -25,6 +28,8 @@ export interface OperatorAppParts {
   /** The journals of all callers in this process. */
   readonly journals: () => readonly ToolCaller["journal"][];
   readonly policy: PolicyHolder | undefined;
+  /** Of the gateway in this process. @default nothing is known of services' calls */
+  readonly figures?: OperatorParts["figures"] | undefined;
   /** The approvals of the bridge in this process, if there is one. */
   readonly approvals?: BridgeApprovals | undefined;
   /** What else is known of the services in this process. @default nothing */
@@ -40,13 +45,15 @@ export function operatorApp({
   caller,
   journals,
   policy,
+  figures,
   approvals,
   further,
   signal,
   log,
 }: OperatorAppParts): HttpApp {
   return operatorRoutes({
-    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, journals, hasLetters: true, further }),
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, hasLetters: true, further }),
+    ...(figures === undefined ? {} : { [HISTORY_PATH]: createHistoryApp(figures) }),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
     [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),

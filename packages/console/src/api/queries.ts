@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { askJson } from "./session.ts";
-import type { Calls, CallWithInner, Me, Overview, Tool } from "./types.ts";
+import type { Calls, CallsOfDay, CallWithInner, Me, Overview, Tool } from "./types.ts";
 
 /** How often what is shown is asked for anew, in milliseconds. */
 const FRESH_MS = 2_000;
@@ -10,8 +10,18 @@ export const me = queryOptions({ queryKey: ["me"], queryFn: ({ signal }) => askJ
 export const overview = queryOptions({
   queryKey: ["overview"],
   queryFn: ({ signal }) => askJson<Overview>("/operator/overview", { signal }),
-  refetchInterval: FRESH_MS,
+  staleTime: FRESH_MS, // the stream brings the next one: see useLive
 });
+
+/** The minutes of the last day. @param service empty for all */
+export const history = (service: string) =>
+  queryOptions({
+    queryKey: ["history", service],
+    queryFn: ({ signal }) =>
+      askJson<CallsOfDay>(`/operator/history?${new URLSearchParams(service === "" ? {} : { service })}`, { signal }),
+    refetchInterval: 15_000,
+    placeholderData: (before) => before,
+  });
 
 /** What a list of calls is narrowed to; an empty text narrows nothing. */
 export interface CallFilter {

@@ -17,15 +17,44 @@ export interface Me {
   readonly version: string;
 }
 
-/** One minute of the calls that the gateway can read of; the times are of those that ended in it. */
+/** One minute of the calls that services have had; the times are of those that ended in it. */
 export interface CallMinute {
   /** Its beginning, Unix milliseconds. */
   readonly at: number;
-  readonly ended: number;
-  readonly failed: number;
+  /** Null, as is `failed`, if no service said what it did. */
+  readonly ended: number | null;
+  readonly failed: number | null;
   /** Milliseconds; null if no call ended. */
   readonly p50: number | null;
   readonly p95: number | null;
+}
+
+/** The minutes of a day, oldest first, a value for each: see CallMinute. `GET /operator/history` */
+export interface CallsOfDay {
+  /** The beginning of the first, Unix milliseconds. */
+  readonly from: number;
+  readonly ended: readonly CallMinute["ended"][];
+  readonly failed: readonly CallMinute["failed"][];
+  readonly p50: readonly CallMinute["p50"][];
+  readonly p95: readonly CallMinute["p95"][];
+}
+
+/** The calls of a service, over its instances. Calls that no instance took are not among them. */
+export interface ServiceCalls {
+  /** Of the last minute, as are the times. */
+  readonly perSecond: number;
+  /** Milliseconds; null if no call ended. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  /** Of the last hour. */
+  readonly ended: number;
+  readonly failed: number;
+  /** Those that failed, by their codes, the most frequent first. */
+  readonly codes: Readonly<Record<string, number>>;
+  /** Calls of now that have no end yet. */
+  readonly inFlight: number;
+  /** Age of the oldest that an instance has and has not started, in milliseconds. */
+  readonly oldestMs: number;
 }
 
 /** Something that is wrong, in words for an operator. */
@@ -43,9 +72,15 @@ export interface ServiceState {
   readonly tools: number;
   readonly state: "ready" | "gone" | "unusable";
   readonly reason?: string;
+  /** The releases of its instances; empty if they do not say. */
+  readonly versions: readonly string[];
+  /** Calls at the broker that no instance has taken; null if that is not known. */
+  readonly backlog: number | null;
+  /** Null if it does not say. */
+  readonly calls: ServiceCalls | null;
 }
 
-/** The state of the system: `GET /operator/overview`. */
+/** The state of the system: `GET /operator/overview`, and each event of `GET /operator/stream`. */
 export interface Overview {
   readonly at: number;
   readonly version: string;
@@ -55,12 +90,10 @@ export interface Overview {
   readonly services: readonly ServiceState[];
   /** How MCP servers stand, where the process has them. */
   readonly servers?: readonly object[];
+  /** Of all services; null if none says. */
+  readonly calls: ServiceCalls | null;
   /** The last hour, oldest first. */
   readonly minutes: readonly CallMinute[];
-  /** Failed calls of that hour, by their codes. */
-  readonly codes: Readonly<Record<string, number>>;
-  /** Calls that have no end yet. */
-  readonly running: number;
 }
 
 /** The record of a call, as anybody but its caller sees it. */

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from "react";
+import { useEffect, useRef, useSyncExternalStore } from "react";
 import uPlot from "uplot";
 import "uplot/dist/uPlot.min.css";
 
@@ -8,6 +8,13 @@ export interface Line {
   /** Null where there is none: a gap is drawn as a gap. */
   readonly values: readonly (number | null)[];
 }
+
+const HEIGHT = 170;
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const onTheme = (changed: () => void) => {
+  dark.addEventListener("change", changed);
+  return () => dark.removeEventListener("change", changed);
+};
 
 /**
  * Lines over time.
@@ -23,35 +30,61 @@ export function Chart({
   readonly label: string;
 }) {
   const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot>(null);
+  const isDark = useSyncExternalStore(onTheme, () => dark.matches);
+  const looks = JSON.stringify([isDark, lines.map(({ label: name, colour }) => [name, colour])]);
   useEffect(() => {
     const element = place.current;
     if (element === null) return;
-    const look = getComputedStyle(element);
-    const ink = look.getPropertyValue("color");
-    const axis = { stroke: ink, grid: { stroke: "rgb(128 128 128 / 0.2)" }, ticks: { show: false } };
-    const series = lines.map(({ label: name, colour }) => ({
-      label: name,
-      stroke: look.getPropertyValue(colour),
-      width: 1.5,
-      points: { show: false },
-    }));
-    const chart = new uPlot(
-      {
-        width: element.clientWidth,
-        height: 170,
-        axes: [axis, axis],
-        series: [{}, ...series],
-        cursor: { drag: { x: false } },
-      },
-      [at.map((ms) => ms / 1_000), ...lines.map(({ values }) => [...values])],
-      element,
-    );
-    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: 170 }));
+    const [, series] = JSON.parse(looks) as [boolean, [string, string][]];
+    const chart = draw(element, series);
+    drawn.current = chart;
+    const watch = new ResizeObserver(() => chart.setSize({ width: element.clientWidth, height: HEIGHT }));
     watch.observe(element);
     return () => {
       watch.disconnect();
       chart.destroy();
+      drawn.current = null;
     };
-  }, [at, lines]);
+  }, [looks]);
+  useEffect(
+    () => drawn.current?.setData([at.map((ms) => ms / 1_000), ...lines.map(({ values }) => [...values])]),
+    [at, lines, looks],
+  );
   return <div className="chart quiet" ref={place} role="img" aria-label={label} />;
+}
+
+function draw(element: HTMLElement, series: readonly (readonly [label: string, colour: string])[]): uPlot {
+  const look = getComputedStyle(element);
+  const axis = {
+    stroke: look.getPropertyValue("color"),
+    grid: { stroke: "rgb(128 128 128 / 0.2)" },
+    ticks: { show: false },
+  };
+  const strokes = series.map(([label, colour]) => ({
+    label,
+    stroke: look.getPropertyValue(colour),
+    width: 1.5,
+    points: { show: true, size: 3, filter: alone },
+  }));
+  return new uPlot(
+    {
+      width: element.clientWidth,
+      height: HEIGHT,
+      axes: [axis, axis],
+      scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
+      series: [{}, ...strokes],
+      cursor: { drag: { x: false } },
+    },
+    [[], ...series.map(() => [])],
+    element,
+  );
+}
+
+/** A value between two gaps has no line to be seen by. */
+function alone(chart: uPlot, series: number): number[] {
+  const values = chart.data[series] ?? [];
+  return [...values.keys()].filter(
+    (index) => values[index] != null && values[index - 1] == null && values[index + 1] == null,
+  );
 }

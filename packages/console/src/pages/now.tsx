@@ -1,15 +1,16 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useMemo } from "react";
+import { useState } from "react";
 import { overview } from "../api/queries.ts";
-import type { Overview, ServiceState } from "../api/types.ts";
-import { Badge, type Tone } from "../look/badge.tsx";
-import { Chart } from "../look/chart.tsx";
-import { Empty, Shown } from "../look/states.tsx";
+import type { Overview, ServiceCalls } from "../api/types.ts";
+import { Shown } from "../look/states.tsx";
 import { duration, Moment } from "../look/time.tsx";
+import { History } from "./now/history.tsx";
+import { Services } from "./now/services.tsx";
 
 export function NowPage() {
   const asked = useQuery(overview);
+  const [service, setService] = useState("");
   return (
     <>
       <div className="head">
@@ -25,8 +26,8 @@ export function NowPage() {
           <>
             <Problems problems={now.problems} />
             <Figures now={now} />
-            <LastHour minutes={now.minutes} />
-            <Services services={now.services} />
+            <History minutes={now.minutes} services={now.services} service={service} onService={setService} />
+            <Services services={now.services} onChosen={setService} />
           </>
         )}
       </Shown>
@@ -50,31 +51,43 @@ function Problems({ problems }: Pick<Overview, "problems">) {
   );
 }
 
-function Figures({ now: { minutes, codes, running } }: { readonly now: Overview }) {
-  const ended = minutes.reduce((sum, minute) => sum + minute.ended, 0);
-  const failed = minutes.reduce((sum, minute) => sum + minute.failed, 0);
-  const last = minutes.findLast(({ p95 }) => p95 !== null);
+function Figures({ now: { calls, services } }: { readonly now: Overview }) {
+  if (calls === null)
+    return <p className="quiet">How many calls there are is unknown: no service here says what it does.</p>;
+  const waiting = services.reduce((sum, { backlog }) => sum + (backlog ?? 0), 0);
   return (
     <section className="card" aria-label="Calls of the last hour">
       <div className="figures">
-        <Figure name="running" value={String(running)} />
-        <Figure name="ended in the last hour" value={String(ended)} />
-        <Figure name="failed" value={String(failed)} />
-        <Figure name="p50, last minute with calls" value={last?.p50 == null ? "none" : duration(last.p50)} />
-        <Figure name="p95" value={last?.p95 == null ? "none" : duration(last.p95)} />
+        <Figure name="calls a second" value={calls.perSecond.toFixed(1)} />
+        <Figure name="running" value={String(calls.inFlight)} />
+        <Figure name="p50, last minute" value={calls.p50 === null ? "no calls" : duration(calls.p50)} />
+        <Figure name="p95, last minute" value={calls.p95 === null ? "no calls" : duration(calls.p95)} />
+        <Figure name="ended in the last hour" value={String(calls.ended)} />
+        <Figure name="failed of these" value={String(calls.failed)} />
+        <Figure name="waiting at the broker" value={String(waiting)} />
       </div>
-      {Object.keys(codes).length === 0 ? null : (
-        <p className="row">
-          {Object.entries(codes)
-            .sort(([, a], [, b]) => b - a)
-            .map(([code, count]) => (
-              <Link key={code} to="/calls" search={{ code }}>
-                {code} {count}
-              </Link>
-            ))}
-        </p>
-      )}
+      <Codes codes={calls.codes} />
     </section>
+  );
+}
+
+function Codes({ codes }: Pick<ServiceCalls, "codes">) {
+  const rows = Object.entries(codes);
+  if (rows.length === 0) return null;
+  return (
+    <p className="row">
+      {rows.map(([code, count]) =>
+        code === "tool_error" ? ( // the caller got it as an answer
+          <span key={code}>
+            {code} {count}
+          </span>
+        ) : (
+          <Link key={code} to="/calls" search={{ code }}>
+            {code} {count}
+          </Link>
+        ),
+      )}
+    </p>
   );
 }
 
@@ -84,52 +97,3 @@ const Figure = ({ name, value }: { readonly name: string; readonly value: string
     <span className="quiet">{name}</span>
   </div>
 );
-
-function LastHour({ minutes }: Pick<Overview, "minutes">) {
-  const at = useMemo(() => minutes.map((minute) => minute.at), [minutes]);
-  const lines = useMemo(
-    () => [
-      { label: "calls a minute", colour: "--accent", values: minutes.map(({ ended }) => ended) },
-      { label: "failed", colour: "--bad", values: minutes.map(({ failed }) => failed) },
-    ],
-    [minutes],
-  );
-  return (
-    <section className="card">
-      <h2>The last hour</h2>
-      <Chart at={at} lines={lines} label="Calls and failures of each minute of the last hour" />
-    </section>
-  );
-}
-
-const TONES: Readonly<Record<ServiceState["state"], Tone>> = { ready: "good", gone: "bad", unusable: "warn" };
-
-function Services({ services }: Pick<Overview, "services">) {
-  if (services.length === 0) return <Empty>No service has been heard of yet.</Empty>;
-  return (
-    <section className="card flush">
-      <table>
-        <thead>
-          <tr>
-            <th>service</th>
-            <th>state</th>
-            <th className="number">instances</th>
-            <th className="number">tools</th>
-          </tr>
-        </thead>
-        <tbody>
-          {services.map(({ name, state, instances, tools, reason }) => (
-            <tr key={name}>
-              <td>{name}</td>
-              <td>
-                <Badge tone={TONES[state]}>{state}</Badge> {reason}
-              </td>
-              <td className="number">{instances}</td>
-              <td className="number">{tools}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
-  );
-}

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useState } from "react";
+import { useLive } from "../api/live.ts";
 import { me, overview } from "../api/queries.ts";
 import { AwayError, logOut } from "../api/session.ts";
 import { pages } from "../pages/pages.ts";
@@ -10,6 +11,7 @@ import { Palette } from "./palette.tsx";
 export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
   const { data: who } = useQuery(me);
   const now = useQuery(overview);
+  const live = useLive();
   const cache = useQueryClient();
   const [isAsked, setAsked] = useState(false);
   const leave = async () => {
@@ -50,6 +52,9 @@ export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
         </footer>
       </header>
       <main id="content" tabIndex={-1}>
+        <p role="status" className={live === "broken" ? "is-warn" : "hidden"}>
+          {live === "broken" ? "Not live, trying again." : ""}
+        </p>
         <Outlet />
       </main>
       <Palette isOpen={isAsked} onOpenChange={setAsked} />

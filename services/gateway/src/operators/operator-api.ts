@@ -18,6 +18,8 @@ export interface OperatorOperation {
 const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
 const time = { type: "integer", description: "Unix milliseconds." };
+const orNull = (schema: object): object => ({ oneOf: [schema, { type: "null" }] });
+const known = { type: ["integer", "null"], minimum: 0, description: "Null if nothing is known." };
 const duration = { type: ["number", "null"], description: "Milliseconds; null if no call ended." };
 const list = (items: object): object => ({ type: "array", items });
 const objectOf = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({
@@ -52,6 +54,16 @@ const call = objectOf(
     policy: text,
   },
 );
+const calls = objectOf({
+  perSecond: { type: "number", description: "In the last minute, as are the durations." },
+  p50: duration,
+  p95: duration,
+  ended: { ...count, description: "In the last hour, as are failures." },
+  failed: count,
+  codes: { type: "object", additionalProperties: count },
+  inFlight: count,
+  oldestMs: { ...count, description: "Age of the oldest call that an instance has and has not started." },
+});
 const overview = objectOf(
   {
     at: time,
@@ -61,13 +73,20 @@ const overview = objectOf(
     problems: list(objectOf({ level: { enum: ["error", "warning"] }, what: text, next: text })),
     services: list(
       objectOf(
-        { name: text, instances: count, tools: count, state: { enum: ["ready", "gone", "unusable"] } },
+        {
+          name: text,
+          instances: count,
+          tools: count,
+          state: { enum: ["ready", "gone", "unusable"] },
+          versions: list(text),
+          backlog: known,
+          calls: orNull(calls),
+        },
         { reason: text },
       ),
     ),
-    minutes: list(objectOf({ at: time, ended: count, failed: count, p50: duration, p95: duration })),
-    codes: { type: "object", additionalProperties: count },
-    running: count,
+    calls: orNull(calls),
+    minutes: list(objectOf({ at: time, ended: known, failed: known, p50: duration, p95: duration })),
   },
   { servers: list({ type: "object" }) },
 );
@@ -114,6 +133,20 @@ export const operatorOperations: readonly OperatorOperation[] = [
     summary: "Say what is wrong, and show the services and the calls of the last hour.",
     right: "read",
     answer: overview,
+  },
+  {
+    method: "get",
+    path: "/operator/stream",
+    summary: "Send the overview each second, as events, until the token or the session ends.",
+    right: "read",
+  },
+  {
+    method: "get",
+    path: "/operator/history",
+    summary: "Show the calls of the last day, a value for each minute, oldest first.",
+    right: "read",
+    query: { service: { ...text, description: "All services unless given." } },
+    answer: objectOf({ from: time, ended: list(known), failed: list(known), p50: list(duration), p95: list(duration) }),
   },
   {
     method: "get",

@@ -2,11 +2,11 @@ import { version } from "@rockbot/base/version";
 import type { Bus } from "@rockbot/bus";
 import type { Overview, Problem, ServiceState } from "@rockbot/console/api";
 import type { PolicyHolder } from "@rockbot/policy";
-import { MAX_CALLS } from "@rockbot/records/journal";
 import type { HeardService, ToolCaller } from "@rockbot/tools";
+import type { ServiceFigures } from "../figures/service-figures.ts";
 import type { HttpApp } from "../http/http-server.ts";
-import { callStats } from "./call-stats.ts";
 import { noSuchOperatorPath } from "./operator-routes.ts";
+import { busProblems, heldProblems, serviceProblems, toldProblems } from "./problems.ts";
 
 /** Where an operator reads how the system stands. */
 export const OVERVIEW_PATH = "/operator/overview";
@@ -15,8 +15,8 @@ export interface OverviewParts {
   readonly bus: Pick<Bus, "isReady" | "isBlocked" | "inspect">;
   readonly caller: Pick<ToolCaller, "agent" | "services" | "heldFrom">;
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
-  /** Of all callers whose calls are shown. */
-  readonly journals: () => readonly ToolCaller["journal"][];
+  /** Of the calls that services have had. @default nothing is known of them */
+  readonly figures?: ServiceFigures | undefined;
   /** True if the process may look at the queues of dead letters. @default false */
   readonly hasLetters?: boolean | undefined;
   /** What else the process knows. @default nothing */
@@ -30,138 +30,88 @@ export interface Further {
   readonly servers?: readonly object[] | undefined;
 }
 
-/** An answer holds for at least this long, and for so many times the time that it took: many viewers cost as one. */
-const KEPT_MS = 1_000;
-const KEPT_FOR_COST = 20;
+/** An answer holds for so long: many viewers cost as one. */
+const KEPT_MS = 500;
+/** Dead letters are counted, and the rest of the process examined, less often: each asks for more. */
+const SLOW_KEPT_MS = 5_000;
 
 /** `GET /operator/overview`: what is wrong, the services, and the calls of the last hour. */
 export function createOverviewApp(parts: OverviewParts): HttpApp {
-  let kept: { readonly until: number; readonly answer: Promise<Overview> } | undefined;
-  const fresh = (): Promise<Overview> => {
-    const start = performance.now();
-    const answer = overviewOf(parts);
-    const keep = { until: start + KEPT_MS, answer };
-    kept = keep;
-    const setEnd = () => {
-      if (kept === keep) kept = { answer, until: performance.now() + Math.max(KEPT_MS, KEPT_FOR_COST * costMs(start)) };
-    };
-    answer.then(setEnd, () => {
-      kept = undefined;
-    });
-    return answer;
-  };
+  const { bus, hasLetters = false, further } = parts;
+  const letters = keptFor(SLOW_KEPT_MS, (services: readonly HeardService[]) =>
+    hasLetters ? letterProblems(bus, services) : Promise.resolve([]),
+  );
+  const more = keptFor(SLOW_KEPT_MS, async () => further?.());
+  const overview = keptFor(KEPT_MS, async () => overviewOf(parts, { letters, more }));
   return {
     async fetch({ url, method }) {
       if (method !== "GET" || new URL(url).pathname !== OVERVIEW_PATH) return noSuchOperatorPath();
-      return Response.json(await (kept !== undefined && performance.now() < kept.until ? kept.answer : fresh()));
+      return Response.json(await overview(undefined));
     },
   };
 }
 
-const costMs = (start: number): number => performance.now() - start;
+/** The answer, asked for anew once the last one is so old. */
+function keptFor<Of, T>(ms: number, ask: (of: Of) => Promise<T>): (of: Of) => Promise<T> {
+  let kept: { until: number; readonly answer: Promise<T> } | undefined;
+  return (of) => {
+    if (kept !== undefined && performance.now() < kept.until) return kept.answer;
+    const asked = { until: Number.POSITIVE_INFINITY, answer: ask(of) };
+    kept = asked;
+    asked.answer.then(
+      () => {
+        asked.until = performance.now() + ms;
+      },
+      () => {
+        asked.until = 0;
+      },
+    );
+    return asked.answer;
+  };
+}
 
-async function overviewOf({
-  bus,
-  caller,
-  policy,
-  journals,
-  hasLetters = false,
-  further,
-}: OverviewParts): Promise<Overview> {
-  const now = Date.now();
+interface Slow {
+  readonly letters: (services: readonly HeardService[]) => Promise<readonly Problem[]>;
+  readonly more: (of: undefined) => Promise<Further | undefined>;
+}
+
+async function overviewOf({ bus, caller, policy, figures }: OverviewParts, { letters, more }: Slow): Promise<Overview> {
   const revision = policy?.current().revision;
-  const [services, records, more] = await Promise.all([
-    caller.services(),
-    Promise.all(journals().map((journal) => journal.recent(MAX_CALLS))),
-    further?.(),
-  ]);
+  const [services, known] = await Promise.all([caller.services(), more(undefined)]);
   return {
-    at: now,
+    at: Date.now(),
     version,
     bus: { isReady: bus.isReady },
     policy: revision === undefined ? null : { revision },
     problems: [
       ...busProblems(bus),
       ...services.flatMap((service) => serviceProblems(service, revision)),
-      ...(more?.problems ?? heldProblems(caller)),
-      ...(hasLetters ? await letterProblems(bus, services) : []),
+      ...toldProblems(services),
+      ...(known?.problems ?? heldProblems(caller)),
+      ...(await letters(services)),
     ],
-    services: services.map(shownService),
-    ...(more?.servers === undefined ? {} : { servers: more.servers }),
-    ...callStats(records.flat(), now),
+    services: services.map((service) => shownService(service, figures)),
+    ...(known?.servers === undefined ? {} : { servers: known.servers }),
+    calls: figures?.of() ?? null,
+    minutes: figures?.lastHour ?? [],
   };
 }
 
-function shownService({ service, instances, tools, isServed, fault }: HeardService): ServiceState {
+function shownService(
+  { service, instances, tools, isServed, fault, backlog, reports }: HeardService,
+  figures: ServiceFigures | undefined,
+): ServiceState {
   const state = !isServed ? "gone" : fault !== undefined ? "unusable" : "ready";
-  return { name: service, instances, tools, state, ...(fault === undefined ? {} : { reason: fault }) };
-}
-
-function busProblems({ isReady, isBlocked }: OverviewParts["bus"]): readonly Problem[] {
-  if (!isReady)
-    return [
-      {
-        level: "error",
-        what: "The bus is away: calls wait for it, or fail. What follows is what was known before",
-        next: "Look at the broker and the network to it. This process connects again by itself",
-      },
-    ];
-  if (!isBlocked) return [];
-  return [
-    {
-      level: "error",
-      what: "The broker takes no messages, for want of memory or disk",
-      next: "Give the broker room: its management page and its log name the alarm",
-    },
-  ];
-}
-
-function serviceProblems(
-  { service, isServed, fault, policies }: HeardService,
-  revision: string | undefined,
-): readonly Problem[] {
-  const name = JSON.stringify(service);
-  if (!isServed)
-    return [
-      {
-        level: "error",
-        what: `${name} is gone: nobody takes its calls, which fail at once`,
-        next: "Start it again, if it was not stopped on purpose. Its log says why it ended",
-      },
-    ];
-  const others = policies.filter((each) => revision !== undefined && each !== revision);
-  return [
-    ...(fault === undefined
-      ? []
-      : [
-          {
-            level: "error",
-            what: `${name} runs, and its tools cannot be used: ${fault}`,
-            next: "Look whether its release fits this one, and at its log",
-          } as const,
-        ]),
-    ...(others.length === 0
-      ? []
-      : [
-          {
-            level: "warning",
-            what: `${name} goes by the policy of revision ${others.join(", ")}, and this gateway by ${revision}`,
-            next: "A changed file is taken within seconds. If this stays, its log says why it refused the file",
-          } as const,
-        ]),
-  ];
-}
-
-function heldProblems(caller: OverviewParts["caller"]): readonly Problem[] {
-  const held = caller.heldFrom(caller.agent);
-  if (held.length === 0) return [];
-  return [
-    {
-      level: "warning",
-      what: `${held.length} tools of MCP servers wait for an operator: ${held.slice(0, 5).join(", ")}`,
-      next: 'Read their definitions and decide: "rockbot mcp approve"',
-    },
-  ];
+  return {
+    name: service,
+    instances,
+    tools,
+    state,
+    ...(fault === undefined ? {} : { reason: fault }),
+    versions: [...new Set(reports.flatMap(({ version }) => version ?? []))].sort(),
+    backlog: backlog ?? null,
+    calls: (isServed ? figures?.of(service) : undefined) ?? null,
+  };
 }
 
 async function letterProblems(

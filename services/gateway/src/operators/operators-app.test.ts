@@ -26,22 +26,28 @@ async function startOperated() {
 interface Overview {
   readonly problems: readonly { readonly level: string; readonly what: string; readonly next: string }[];
   readonly services: readonly { readonly name: string; readonly state: string; readonly tools: number }[];
-  readonly minutes: readonly { readonly ended: number; readonly failed: number; readonly p50: number | null }[];
-  readonly codes: Readonly<Record<string, number>>;
+  readonly minutes: readonly { readonly ended: number | null; readonly p50: number | null }[];
+  readonly calls: { readonly ended: number; readonly failed: number; readonly codes: object } | null;
 }
 
 test("the overview has the services, the calls of the last hour, and what is wrong, with the next step", async () => {
   await using gateway = await startOperated();
   for (let i = 0; i < 3; i++) await gateway.invoke("echo", { i }, RESEARCHER);
   await gateway.invoke("fail", { code: "execution_failed" }, RESEARCHER);
+  await expect
+    .poll(() => gateway.get<Overview>("/operator/overview"), { timeout: 30_000 })
+    .toMatchObject({ calls: { ended: 4, failed: 1, codes: { execution_failed: 1 } } });
   const overview = await gateway.get<Overview>("/operator/overview");
 
   expect(overview).toMatchObject({ bus: { isReady: true }, policy: { revision: expect.any(String) } });
-  expect(overview.services).toEqual([expect.objectContaining({ name: "test-tools", state: "ready", instances: 1 })]);
-  expect(overview.minutes.length).toBe(60);
-  const sum = (of: "ended" | "failed") => overview.minutes.reduce((total, minute) => total + minute[of], 0);
-  expect([sum("ended"), sum("failed"), overview.codes]).toEqual([4, 1, { execution_failed: 1 }]);
-  expect(overview.minutes[0]?.p50).toBeNull();
+  expect(overview.services).toEqual([
+    expect.objectContaining({ name: "test-tools", state: "ready", instances: 1, versions: [expect.any(String)] }),
+  ]);
+  expect([overview.minutes.length, overview.minutes[0]]).toEqual([60, expect.objectContaining({ ended: null })]);
+  const { ended } = await gateway.get<{ readonly ended: readonly (number | null)[] }>(
+    "/operator/history?service=test-tools",
+  );
+  expect([ended.length, ended.reduce((sum: number, count) => sum + (count ?? 0), 0)]).toEqual([1_440, 4]);
 
   const problem = (level: string, what: string) => ({
     level,
@@ -137,6 +143,7 @@ test("the document of the API names every path that is there", async () => {
   await using gateway = await startOperated();
   const { paths } = await gateway.get<{ readonly paths: Record<string, object> }>("/operator/openapi.json");
   for (const path of Object.keys(paths)) {
+    if (path === "/operator/stream") continue; // it does not end: operator-stream.test.ts follows it
     const real = path.replace("{toolCallId}", "0").replace("{name}", "who");
     const method = "post" in (paths[path] ?? {}) ? "POST" : "GET";
     const { status, text } = await gateway.send({ path: real, method, headers: gateway.local });

@@ -10,6 +10,7 @@ import type { HttpApp } from "../http/http-server.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
 import { OperatorRight } from "./operator.ts";
 import { operatorApiDocument } from "./operator-api.ts";
+import { STREAM_PATH } from "./operator-stream.ts";
 
 export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Tells which operator sends a request, or throws. */
@@ -19,6 +20,8 @@ export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Answers a call of a tool for the caller that the context names: the gateway's own agent. */
   readonly invoke: (c: Context<GatewayEnv>) => Promise<Response>;
   readonly caller: Pick<ToolCaller, "cancel">;
+  /** Answers who follows the overview. */
+  readonly stream: (c: Context<GatewayEnv>) => Promise<Response>;
   /** Of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Logger;
@@ -35,7 +38,7 @@ const ME_PATH = "/operator/me";
  */
 export function operatorsApp(
   operator: HttpApp,
-  { identify, admit, invoke, caller, headers, log, ...names }: OperatorsAppOptions,
+  { identify, admit, invoke, caller, stream, headers, log, ...names }: OperatorsAppOptions,
 ): Hono<GatewayEnv> {
   const app = new Hono<GatewayEnv>();
   app.use(async (c, next) => {
@@ -60,6 +63,7 @@ export function operatorsApp(
       ...(session === undefined ? {} : { endsAt: session.endsAt }),
     });
   });
+  app.get(STREAM_PATH, stream);
   app.get(`${OPERATOR_PATH}openapi.json`, (c) => c.json(operatorApiDocument(version)));
   app.post(`${OPERATOR_PATH}tools/:name/invoke`, needs(OperatorRight.Call), (c) => {
     c.set("caller", undefined);
