@@ -152,7 +152,7 @@ export class Story implements AsyncDisposable {
     await writeFile(file, kind === "edit" ? edited(before, code) : `${before}${this.#inPlace(code)}\n`);
     if (language === "ts" && kind === "file") this.#sources.push(path);
     // As `./rockbot` does by itself where a schema has changed.
-    if (language === "yaml") await this.#execute(process.execPath, ["scripts/generate-code.ts"], { exitCode: 0 });
+    if (/\bschema\b/.test(path)) await this.#execute(process.execPath, ["scripts/generate-code.ts"], { exitCode: 0 });
   }
 
   async #startUp(args: readonly string[], variables: Readonly<Record<string, string>>): Promise<void> {

@@ -4,6 +4,8 @@ import { type NodeProgram, type StartNodeProgramOptions, startNodeProgram } from
 const root = dirname(dirname(import.meta.dirname));
 /** Half a second, but on a machine that does much else. */
 const READY_MS = 60_000;
+/** Services that a bundle has not in full: there is no ripgrep in it. */
+const FROM_SOURCES: ReadonlySet<string> = new Set(["workspace-tools"]);
 
 export type RunningProcess = NodeProgram;
 
@@ -19,7 +21,12 @@ export async function startService(
 ): Promise<RunningProcess> {
   return untilReady(
     service,
-    startProgram("services/main.ts", { args: [service], env, ...(nodeArgs && { nodeArgs }) }),
+    startProgram("services/main.ts", {
+      args: [service],
+      env,
+      isFromSources: FROM_SOURCES.has(service),
+      ...(nodeArgs && { nodeArgs }),
+    }),
     '"msg":"ready"',
   );
 }

@@ -19,7 +19,7 @@ export interface CliOptions {
   readonly folder: string;
   readonly env?: Readonly<Record<string, string>>;
   /**
-   * Whether it starts from its sources, also where the run of tests has a bundle.
+   * True to start it from its sources, also where the run of tests has a bundle.
    * @default false
    */
   readonly isFromSources?: boolean;

@@ -21,6 +21,11 @@ export interface StartNodeProgramOptions {
   /** Options of Node itself. */
   readonly nodeArgs?: readonly string[];
   /**
+   * True to start it from its sources, also where the run of tests has a bundle.
+   * @default false
+   */
+  readonly isFromSources?: boolean;
+  /**
    * True to give it a session of its own: Linux shares the processor out between sessions first, and then between the
    * processes of each.
    * @default false
@@ -40,10 +45,10 @@ const COMPILE_CACHE = join(import.meta.dirname, "../../../node_modules/.cache/no
  */
 export function startNodeProgram(
   file: string,
-  { args = [], env = {}, cwd, nodeArgs = [], hasSession = false }: StartNodeProgramOptions = {},
+  { args = [], env = {}, cwd, nodeArgs = [], isFromSources = false, hasSession = false }: StartNodeProgramOptions = {},
 ): NodeProgram {
   const { PATH = "", HOME = "" } = process.env;
-  const child = spawn(process.execPath, [...nodeArgs, programFile(file), ...args], {
+  const child = spawn(process.execPath, [...nodeArgs, isFromSources ? file : programFile(file), ...args], {
     cwd,
     env: { PATH, HOME, NODE_COMPILE_CACHE: COMPILE_CACHE, ...env },
     stdio: ["ignore", "pipe", "pipe"],
