@@ -55,9 +55,9 @@ test("a type that is none, a wrong reference and a missing input are found at on
   ]);
 });
 
-test("what is no YAML is named by file and line, beside the faults of other files", () => {
+test("what is not YAML is named by file and line, beside the faults of other files", () => {
   expect(faultsOf(tool("Echo", { title: "e cho" }), "\n  ToolBad: { title: [\n  }")).toEqual([
-    expect.stringMatching(/^b\.yaml, line \d+: this is no YAML: /),
+    expect.stringMatching(/^b\.yaml, line \d+: this is not YAML: /),
     expect.stringContaining('ToolEcho, the tool "e cho": title: expected'),
   ]);
 });

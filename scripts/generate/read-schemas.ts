@@ -16,7 +16,7 @@ export function readYaml(file: string, text: string): { readonly value?: unknown
   const faults = document.errors.slice(0, 1); // the others follow from it
   return {
     faults: faults.map(
-      ({ message, pos }) => `${file}, line ${lines.linePos(pos[0]).line}: this is no YAML: ${message}`,
+      ({ message, pos }) => `${file}, line ${lines.linePos(pos[0]).line}: this is not YAML: ${message}`,
     ),
   };
 }

@@ -53,8 +53,8 @@ test("faults of all files come at once, each with its file, and the list's with 
     /^services\/settings\.yaml: \w+: type is none of those that there are\. Did you mean "string"\?/,
     /^services\/gateway\/config\.schema\.yaml: x-settings is "proces"; there are: process, bus/,
     /^services\/index\.ts: "gateway" has no summary/,
-    /^docker\/policy\/policy\.yaml, line \d+: this is no YAML: Map keys must be unique/,
-    /^docker-compose\.yml, line \d+: this is no YAML: /,
+    /^docker\/policy\/policy\.yaml, line \d+: this is not YAML: Map keys must be unique/,
+    /^docker-compose\.yml, line \d+: this is not YAML: /,
   ];
   expect(faults).toEqual(expected.map((words) => expect.stringMatching(words)));
 });

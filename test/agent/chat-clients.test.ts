@@ -208,7 +208,13 @@ test.each<[what: string, body: object, steps: ModelStep[], error: object, words:
     { status: 400, param: "messages[3].tool_call_id" },
     /has no result yet/,
   ],
-  ["a schema that is none", formOf({ type: "thing" }), [], { status: 400, param: "response_format" }, /no JSON Schema/],
+  [
+    "a schema that is none",
+    formOf({ type: "thing" }),
+    [],
+    { status: 400, param: "response_format" },
+    /not a usable JSON Schema/,
+  ],
   [
     "too long a text",
     said({ type: "text", text: "word ".repeat(60_000) }),

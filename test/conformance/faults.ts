@@ -115,14 +115,14 @@ export const faults: Readonly<Record<string, () => Fault>> = {
     },
     breaks: ["list", "definition", "identity"],
   }),
-  "dies of a request that is no JSON": () => ({
+  "dies of a request that is not JSON": () => ({
     takes: requestsBy((next, service) => async (message, delivery) => {
       if (!Buffer.from(message.body).toString().startsWith("{ this")) return next(message, delivery);
       await service.kill();
     }),
     breaks: ["request-form"],
   }),
-  "dies of a request that is no JSON while answers of before are not acknowledged": () => ({
+  "dies of a request that is not JSON while answers of before are not acknowledged": () => ({
     takes: requestsBy((next, service) => async (message, delivery) => {
       if (Buffer.from(message.body).toString().startsWith("{ this")) return service.kill();
       await next(message, delivery);

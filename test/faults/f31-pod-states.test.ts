@@ -46,7 +46,7 @@ const faults: Readonly<Record<string, PodFault>> = {
   ImagePullBackOff: {
     code: "unavailable",
     reason: "image_pull",
-    words: /image .* cannot be had/,
+    words: /image .* cannot be pulled/,
     before: start("ErrImagePull"),
   },
   CreateContainerConfigError: {

@@ -34,7 +34,7 @@ test("generate names the faults of schemas, list and policy in words, and writes
     /^Cannot generate: packages\/contracts\/schema\/tools\/web\.yaml: ToolWebSearch: .*web_browse.* is taken/,
     /^Cannot generate: services\/index\.ts: "web-tools" has the state "rate", which is none\. Did you mean "rates"\?$/,
   ];
-  const ofDocuments = /^Cannot generate: docker\/policy\/policy\.yaml, line \d+: this is no YAML: /;
+  const ofDocuments = /^Cannot generate: docker\/policy\/policy\.yaml, line \d+: this is not YAML: /;
   expect(stages.map(({ code }) => code)).toEqual([1, 1]);
   expect(stages.map(({ stderr }) => stderr.trim().split("\n"))).toEqual([
     ofBoth.map((words) => expect.stringMatching(words)),

@@ -73,7 +73,7 @@ function makeInstruments() {
       description: "Messages without a second chance: their handler failed, or they cannot be read or kept.",
     }),
     refused: meter.createCounter("rockbot.messaging.refused.messages", {
-      description: "Messages dropped because they came past the rights of their sender.",
+      description: "Messages dropped because their sender has no right to send them.",
     }),
     lost: meter.createCounter("rockbot.messaging.lost.connections", {
       description: "Connections to the broker that were lost.",
@@ -85,7 +85,7 @@ function observeBroker(meter: Meter): void {
   meter
     .createObservableGauge("rockbot.messaging.queue.messages", {
       description:
-        "Messages that lie ready at the broker, by subscription and queue: main, retry, dlq or parked. Each instance asks, and says the same.",
+        "Messages that lie ready at the broker, by subscription and queue: main, retry, dlq or parked. Each instance reports the same figure.",
     })
     .addCallback(async (result) => {
       for (const [subscription, depths] of await readDepths()) {

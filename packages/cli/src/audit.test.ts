@@ -70,7 +70,7 @@ test("rockbot up --audit writes a line for each call, and starts whatever the fi
   expect(await runHere(["audit", "verify", file, aside], options)).toMatchObject({
     code: 1,
     stdout: expect.stringContaining(`${file}: lines 5 to 5`),
-    stderr: `rockbot: ${aside}:5: it is no line of an audit log\n`,
+    stderr: `rockbot: ${aside}:5: it is not a line of an audit log\n`,
   });
 });
 
@@ -93,7 +93,7 @@ test("rockbot audit verify names the lines that were changed, and says where the
   writeFileSync(file, text.replace('"caller":"cli"', '"caller":"me"'));
   expect(await run("verify", file)).toMatchObject({
     code: 1,
-    stderr: `rockbot: ${file}:4: its text is not what its hash was made of\n`,
+    stderr: `rockbot: ${file}:4: its text does not match its hash\n`,
   });
   writeFileSync(file, `${lines.slice(0, LINES - 1).join("\n")}\n`);
   expect(await run("verify", file, "--head", head, "--json")).toMatchObject({

@@ -28,7 +28,7 @@ export async function run(args: readonly string[]): Promise<ExitCode> {
     const say = (text: string): void => printError(plainText(text));
     if (error instanceof UsageError) {
       for (const fault of error.faults) say(`rockbot: ${fault}`);
-      printError(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows how it is meant`);
+      printError(`rockbot: "rockbot ${args.find((arg) => !arg.startsWith("-")) ?? ""} --help" shows its usage`);
       return ExitCode.Usage;
     }
     if (error instanceof CommandError) {

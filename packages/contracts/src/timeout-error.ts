@@ -18,7 +18,7 @@ export function timeoutError(what: string, { mayHaveRun, isRepeatSafe = false, c
     ? "It was not started. Try again with a longer timeout."
     : isRepeatSafe
       ? "It may have run, and does no harm if it runs again. Try again with a longer timeout."
-      : "It may have run, or run still, and had effects: find out before you make another call of it.";
+      : "It may have run, or may still run, and may have had effects: find out before you make another call of it.";
   return new ToolError(ToolErrorCode.Timeout, `${what} gave no result by its deadline. ${state}`, {
     cause,
     details: { mayHaveRun },

@@ -38,7 +38,7 @@ test("no list is an error in words", async () => {
     code: "unauthorized",
     message: expect.stringContaining("Check the API key"),
   });
-  await expect(listModels({ url: page.url })).rejects.toThrow("the answer is no JSON");
+  await expect(listModels({ url: page.url })).rejects.toThrow("the answer is not JSON");
   await expect(listModels({ url: `${page.url}/no-list` })).rejects.toThrow("the answer has no list");
   await expect(listModels({ url: `${page.url}/elsewhere` })).rejects.toThrow("status 404");
   await expect(listModels({ url: `${page.url}/slow`, timeoutMs: 20 })).rejects.toMatchObject({ code: "timeout" });

@@ -80,7 +80,7 @@ async function bounded(response: Response, cannot: string): Promise<unknown> {
   } catch (error) {
     throw new ModelError(
       "invalid_request",
-      `${cannot}: the answer is no JSON. Check the URL: it ends in /v1 for most servers`,
+      `${cannot}: the answer is not JSON. Check the URL: it ends in /v1 for most servers`,
       { cause: error },
     );
   }

@@ -25,7 +25,7 @@ export function memoryFullError(
     chunks: `"${namespace}" may have ${max} chunks of large results`,
     bytes: `one caller may keep ${max} bytes`,
     total: `this process may keep ${max} bytes`,
-    store: "Redis keeps the rest of its memory for what matters more",
+    store: "Redis reserves the rest of its memory for more important records",
   }[kind];
   // No tool deletes entries of a whiteboard: their writers set when they end.
   const how = namespace.startsWith(familyNamespace(""))

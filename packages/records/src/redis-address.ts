@@ -101,7 +101,7 @@ function decode(part: string): string {
     return decodeURIComponent(part);
   } catch {
     throw new RangeError(
-      "Cannot read the address of Redis: user or password has a % that is no escape; write it as %25",
+      "Cannot read the address of Redis: user or password has a % that is not an escape; write it as %25",
     );
   }
 }

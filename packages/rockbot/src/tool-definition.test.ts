@@ -40,7 +40,7 @@ test("what cannot be a tool is refused with all faults", () => {
     toolDefinition({ name: "a tool", description: "", inputSchema: { type: "text" }, outputSchema: { requird: [] } });
   expect(define).toThrow(TypeError);
   expect(define).toThrow(
-    /^Cannot define the tool "a tool": the name must match .*; inputSchema is no JSON Schema .*; outputSchema .*requird.*; inputSchema must have type "object"/,
+    /^Cannot define the tool "a tool": the name must match .*; inputSchema is not a usable JSON Schema.*; outputSchema .*requird.*; inputSchema must have type "object"/,
   );
 });
 
@@ -62,7 +62,7 @@ test("references without an end are a fault of the definition, not of each call"
   const define = () =>
     toolDefinition({ name: "t", description: "", inputSchema, outputSchema: { allOf: [{ $ref: "#" }] } });
   expect(define).toThrow(
-    /inputSchema is no JSON Schema .* its references lead back .*; outputSchema is no JSON Schema .* its references lead back/,
+    /inputSchema is not a usable JSON Schema.* its references lead back .*; outputSchema is not a usable JSON Schema.* its references lead back/,
   );
 });
 

@@ -62,7 +62,7 @@ export function toolDefinition<Input = Record<string, unknown>, Output = unknown
       if (fault !== undefined) throw new TypeError(fault);
       return boundedValidator(used, ajv.compile(used) as Validator<T>);
     } catch (error) {
-      faults.push(`${which} is no JSON Schema that can be used: ${(error as Error).message}`);
+      faults.push(`${which} is not a usable JSON Schema: ${(error as Error).message}`);
       return ((_value: unknown): _value is T => false) as Validator<T>;
     }
   };

@@ -306,7 +306,7 @@ test("a pointer that leads nowhere fails its step with what there is", async () 
     ["Data", 'the step "b" failed: {{/steps/all/data/items/7/n}} leads nowhere: there is nothing of this name'],
     [
       "Data",
-      'the step "b" failed: {{/steps/p/data/title}} leads nowhere: there is a text of 7 characters, which is no JSON',
+      'the step "b" failed: {{/steps/p/data/title}} leads nowhere: there is a text of 7 characters, which is not JSON',
     ],
   ]);
 });

@@ -22,7 +22,7 @@ export const a2aGuide: ToolGuide = {
     "| `denied` | an operator has to approve the agent's card, or its credential is refused | tell your user |",
     "| `timeout` | the agent took too long, and was asked to cancel the task | give a smaller task, or more `timeout_minutes` |",
     "| `too_large` | the agent sent more than is read | ask for less |",
-    "| `outcome_unknown` | the agent has the task, and what came of it is not known | call `invoke_agent` with the `task_id` and no `message`, if there is one |",
+    "| `outcome_unknown` | the agent has the task, and its outcome is not known | call `invoke_agent` with the `task_id` and no `message`, if there is one |",
     "| `unavailable` | the agent cannot be reached now | try once more later |",
     "",
   ].join("\n"),

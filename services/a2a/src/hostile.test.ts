@@ -75,9 +75,9 @@ test.each<readonly [string, Parameters<typeof startPeer>[0], RegExp]>([
     (_, response) => void response.writeHead(302, { location: "http://169.254.169.254/latest" }).end(),
     /redirects, which is not followed/,
   ],
-  ["that is no JSON", (_, response) => void response.end("<html>"), /not valid JSON/],
-  ["that is a list", (_, response) => void response.end("[]"), /no JSON object/],
-  ["that is another object", (_, response) => void response.end('{"a":1}'), /no card of A2A/],
+  ["that is not JSON", (_, response) => void response.end("<html>"), /not valid JSON/],
+  ["that is a list", (_, response) => void response.end("[]"), /not a JSON object/],
+  ["that is another object", (_, response) => void response.end('{"a":1}'), /not an A2A card/],
   [
     "that nests too deep",
     (_, response) => void response.end(`{"name":${"[".repeat(5_000)}${"]".repeat(5_000)}}`),
@@ -159,7 +159,7 @@ test("a stream that floods ends the call, and the task is cancelled", async () =
 
   await expect(callOf(peer, { maxResponseBytes: 200_000 })).rejects.toMatchObject({
     code: "too_large",
-    message: expect.stringContaining('agent "peer" sent more'),
+    message: expect.stringContaining('agent "peer" sent an answer larger'),
   });
   expect(peer.requests.some(({ body }) => body.includes("CancelTask"))).toBe(true);
 });

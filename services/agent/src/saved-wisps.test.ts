@@ -98,7 +98,7 @@ test("each wrong input of save_wisp is named, all at once, and nothing is kept",
     version: 3,
   };
   expect(await alice(["save_wisp", wrong])).toMatch(
-    /The wisp was not saved: 4 things are wrong\. name: "No name" is none\. .*definition\/steps\/0\/tool: there is no tool "shop_hour" for you\. Did you mean "shop_hours"\?; definition\/result: \{\{\/input\/shap\}\}: the input has no "shap"\. Did you mean "shop"\?; version: the wisp is not there, not version 3\. /,
+    /The wisp was not saved: 4 things are wrong\. name: "No name" is not a valid name\. .*definition\/steps\/0\/tool: there is no tool "shop_hour" for you\. Did you mean "shop_hours"\?; definition\/result: \{\{\/input\/shap\}\}: the input has no "shap"\. Did you mean "shop"\?; version: the wisp is not there, not version 3\. /,
   );
   expect(await alice(["save_wisp", { ...hours(), definition: { steps: [] } }])).toMatch(
     /definition\/description: is required and missing; definition\/steps: expected at least 1 item, got 0/,
@@ -111,7 +111,7 @@ test("each wrong input of save_wisp is named, all at once, and nothing is kept",
       "save_wisp",
       { ...hours(), input_schema: { type: "object", properties: { shop: { type: "strng" } } } },
     ]),
-  ).toMatch(/input_schema: is no JSON Schema that can be used/);
+  ).toMatch(/input_schema: is not a usable JSON Schema/);
   const odd = { type: "object", anyOf: [{}], properties: { "a b": {}, shop: {} } };
   expect(await alice(["save_wisp", { ...hours(), input_schema: odd }])).toMatch(
     /input_schema: has "anyOf" at its top, where models take type, .* alone; input_schema: has the argument "a b"\. Use at most 64 of letters/,

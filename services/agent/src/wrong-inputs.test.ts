@@ -53,7 +53,7 @@ test("each of more than 40 wrong inputs is answered with what is wrong, what is 
     {
       tool: "robot_create",
       input: { ...robot, name: "A b" },
-      wrong: '"A b" is none',
+      wrong: '"A b" is not a valid name',
       right: "such as",
       done: notSaved,
     },
@@ -95,7 +95,7 @@ test("each of more than 40 wrong inputs is answered with what is wrong, what is 
     {
       tool: "robot_create",
       input: { ...robot, report_schema: { type: "thing" } },
-      wrong: "is no JSON Schema",
+      wrong: "is not a usable JSON Schema",
       right: /type|allowed/,
       done: notSaved,
     },
@@ -128,9 +128,9 @@ test("each of more than 40 wrong inputs is answered with what is wrong, what is 
       right: "Read it again",
       done: "was not changed",
     },
-    { tool: "robot_get", input: { robot_id: "cook" }, wrong: "is no id", right: id, done: "expected 24" },
+    { tool: "robot_get", input: { robot_id: "cook" }, wrong: "is not an id", right: id, done: "expected 24" },
     { tool: "robot_get", input: { robot_id: gone }, wrong: "no robot", right: id, done: "You see" },
-    { tool: "robot_delete", input: { robot_id: "x" }, wrong: "is no id", right: id, done: "was not deleted" },
+    { tool: "robot_delete", input: { robot_id: "x" }, wrong: "is not an id", right: id, done: "was not deleted" },
     {
       tool: "robot_switch",
       input: { robot_id: id },
@@ -178,7 +178,7 @@ test("each of more than 40 wrong inputs is answered with what is wrong, what is 
     {
       tool: "save_skill",
       input: { name: "../x", content: "x" },
-      wrong: '"../x" is none',
+      wrong: '"../x" is not a valid name',
       right: "such as",
       done: skillNotSaved,
     },

@@ -127,7 +127,7 @@ export function openApiDocument(
           name: "rockbot-untrusted",
           in: "header",
           description:
-            "Whether untrusted content led to the call, such as a web page that the model has read. The policy may then deny tools with effects.",
+            "True if untrusted content led to the call, such as a web page that the model has read. The policy may then deny tools with effects.",
           schema: { type: "boolean", default: false },
         },
       },
@@ -178,7 +178,7 @@ export function openApiDocument(
             },
           },
           {
-            code: { type: "string", description: "Of the error it ended in." },
+            code: { type: "string", description: "The code of the error it ended in." },
             result: { type: "object", description: "The tool's answer, as invoke gives it." },
             error: { $ref: "#/components/schemas/Error" },
           },
@@ -192,11 +192,14 @@ export function openApiDocument(
           type: ["object", "null"],
           required: ["level", "origin"],
           description:
-            "Whose words it is; absent or null of our own. If the model reads what is untrusted and not approved, send rockbot-untrusted from then on.",
+            "Who wrote the words; absent or null for our own. If the model reads what is untrusted and not approved, send rockbot-untrusted from then on.",
           properties: {
             level: { enum: ["system", "untrusted"] },
             origin: { type: "string", description: "Where the words are from, such as an URL or a server's name." },
-            isApproved: { type: "boolean", description: "Of definitions: an operator has approved these very words." },
+            isApproved: {
+              type: "boolean",
+              description: "True if an operator has approved these very words of a definition.",
+            },
           },
         },
       },

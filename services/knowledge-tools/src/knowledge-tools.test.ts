@@ -220,7 +220,7 @@ test("all that is missing of a new item is said at once, and a caller has so man
   await expect(scene.call("a", "knowledge_save", { kind: "posst" })).rejects.toMatchObject({
     code: "invalid_arguments",
     message: expect.stringMatching(
-      /title: a new item needs one; body: a new item needs one; kind: "posst" is none\. Did you mean "post"\?/,
+      /title: a new item needs one; body: a new item needs one; kind: "posst" is not a known kind\. Did you mean "post"\?/,
     ),
   });
   const { structured } = await scene.call("a", "knowledge_save", { title: "x", body: "x" });

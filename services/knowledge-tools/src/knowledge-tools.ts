@@ -132,10 +132,7 @@ class Adviser {
     this.#looking ??= this.advice()
       .then((advice) => this.onAdvice(advice))
       .catch((error: unknown) =>
-        this.#parts.log.warn(
-          { error },
-          "could not look which categories of knowledge there are. Models get those of before",
-        ),
+        this.#parts.log.warn({ error }, "could not read the categories of knowledge. Models get the earlier ones"),
       )
       .finally(() => (this.#looking = undefined));
     return this.#looking;

@@ -70,7 +70,7 @@ function compact(text: string, what: string): string {
   try {
     return JSON.stringify(JSON.parse(text));
   } catch (error) {
-    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${what}: the answer of OpenRouter is no JSON.`, {
+    throw new ToolError(ToolErrorCode.ExecutionFailed, `Cannot read ${what}: the answer of OpenRouter is not JSON.`, {
       cause: error,
     });
   }

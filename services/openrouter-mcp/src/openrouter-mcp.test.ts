@@ -141,9 +141,9 @@ test.each<[string, OpenRouterFault, RegExp, object]>([
     { code: "too_large", isRetryable: false },
   ],
   [
-    "an answer that is no JSON",
+    "an answer that is not JSON",
     { kind: "raw", body: "<html>" },
-    /no JSON/,
+    /not JSON/,
     { code: "execution_failed", isRetryable: false },
   ],
 ])("%s becomes a typed error in words", async (_, fault, words, structured) => {

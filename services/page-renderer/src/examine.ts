@@ -15,7 +15,7 @@ export async function examine({
   try {
     await access(browserPath, constants.X_OK);
   } catch {
-    return [{ what, state: "broken", message: `${browserPath} is no program that can be started` }];
+    return [{ what, state: "broken", message: `${browserPath} is not a program that can be started` }];
   }
   const isRoot = process.getuid?.() === 0;
   if (isRoot && browserSandbox)

@@ -207,14 +207,14 @@ describe.skipIf(browserPath === undefined)(`a page in ${why}`, { timeout: 180_00
     });
     await expect(system.render("/document")).rejects.toMatchObject({
       code: "execution_failed",
-      message: expect.stringMatching(/application\/pdf, and no page|a download, not a page/),
+      message: expect.stringMatching(/application\/pdf, not a page|a download, not a page/),
     });
     await expect(system.render("/blank")).rejects.toMatchObject({
-      message: expect.stringContaining("it leads to about:blank, which is no page of the web"),
+      message: expect.stringContaining("it leads to about:blank, which is not a web page"),
       ...said,
     });
     await expect(system.render("/blob")).rejects.toMatchObject({
-      message: expect.stringMatching(/it leads to blob:.*no page of the web/),
+      message: expect.stringMatching(/it leads to blob:.*not a web page/),
     });
   });
 

@@ -37,7 +37,7 @@ export function restToolsGuide(held: DocumentPool["held"]): ToolGuide {
       "| `execution_failed` | the service answered, for example with status 404 or 409 | read its words, and look for another way |",
       "| `rate_limited` | too many requests | wait as long as the error says |",
       "| `unavailable` | the service cannot be reached now | try once more later |",
-      "| `outcome_unknown` | a request with effects was sent, and what came of it is not known | look before you send it again |",
+      "| `outcome_unknown` | a request with effects was sent, and its outcome is not known | look before you send it again |",
       "",
     ].join("\n"),
   };

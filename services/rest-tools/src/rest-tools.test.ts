@@ -368,7 +368,7 @@ test.each([
   ["a pointer that leads nowhere", { next: "/meta/next" }, "", "could not be found: 1 were read"],
   ["a next page of another kind", { next: "/items" }, "", "could not be found: 1 were read"],
   ["a next page that is null", { next: "/none" }, "", undefined],
-  ["a next page that is no JSON", { next: "/text" }, "", "could not be found: 1 were read"],
+  ["a next page that is not JSON", { next: "/text" }, "", "could not be found: 1 were read"],
 ])("where paging ends by %s, the answer says so if there may be more", async (_, paging, link, words) => {
   await using server = await startRecordingServer(({ target }, response) => {
     if (target === "/text") return void response.writeHead(200, { "content-type": "text/plain" }).end("busy");

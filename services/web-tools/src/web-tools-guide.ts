@@ -29,7 +29,7 @@ export function webToolsGuide({ search, maxSearchResults, isRendering }: WebTool
 const searching = (maxSearchResults: number): string[] => [
   "## When to search",
   "",
-  `Search when you do not know where the answer is, or whether what you know is still so. \`web_search\` gives up to ${maxSearchResults} results (\`count\` up to 20) as a numbered list, \`1. [Title](url) — snippet\`, or \`No results found.\``,
+  `Search when you do not know where the answer is, or when your information may be out of date. \`web_search\` gives up to ${maxSearchResults} results (\`count\` up to 20) as a numbered list, \`1. [Title](url) — snippet\`, or \`No results found.\``,
   "",
   "- Write the query as for a search engine: the few words that the page would use, a name in quotes, `site:example.com` for one site.",
   '- For news and versions add `freshness`: `day`, `week`, `month` or `year`. For what depends on the place add `country`, such as `"DE"`.',

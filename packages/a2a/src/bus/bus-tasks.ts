@@ -133,7 +133,7 @@ export class BusTasks implements TaskGiver {
     pending.isAtWork ||= message.type === messages.AgentTaskStatusUpdate.type;
     const isTooLarge = message.body.byteLength > this.#options.maxBytes;
     const heard = isTooLarge
-      ? failed(ToolErrorCode.TooLarge, agent, "sent more than is read of one answer. Ask it for less", true)
+      ? failed(ToolErrorCode.TooLarge, agent, "sent an answer larger than the limit. Ask it for less", true)
       : heardIn(message, pending);
     if (typeof heard === "string") onProgress(heard);
     else if (heard !== undefined) end(heard);

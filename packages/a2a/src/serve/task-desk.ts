@@ -132,7 +132,8 @@ export class TaskDesk implements A2ARequestHandler {
         note.updatedAt > after,
     );
     const from = pageToken === "" ? 0 : notes.findIndex(({ id }) => id === pageToken);
-    if (from < 0) throw new RequestMalformedError("pageToken: it is none of this list any more. Begin without it");
+    if (from < 0)
+      throw new RequestMalformedError("pageToken: it is not valid for this list any more. Begin without it");
     const tasks: Task[] = [];
     let next = from;
     for (
@@ -287,7 +288,7 @@ export class TaskDesk implements A2ARequestHandler {
     const { store, running } = this.#options;
     const { id, by, standing, earlier } = task;
     if (contextId !== "" && contextId !== task.contextId)
-      throw new RequestMalformedError("message.contextId: the task is of another. Leave it out");
+      throw new RequestMalformedError("message.contextId: the task belongs to another context. Leave it out");
     const known = [...earlier, task].find((turn) => turn.messageId === messageId);
     if (known !== undefined) {
       checkSame(known, asked);

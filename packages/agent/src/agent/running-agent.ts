@@ -497,11 +497,11 @@ export class RunningAgent implements Agent {
     });
     bus.publish(envelope).catch((error: unknown) => {
       if (!(error instanceof BusUnavailableError && error.isForbidden))
-        return log.debug({ error: String(error) }, "could not tell a step of a turn");
+        return log.debug({ error: String(error) }, "could not publish a step of a turn");
       if (!this.#mayNotTell)
         log.warn(
           { error: String(error) },
-          "may not publish events of sessions, and tells none any more: their logs have them",
+          "may not publish events of sessions, and stops doing so: the logs of the sessions have them",
         );
       this.#mayNotTell = true;
     });

@@ -58,7 +58,7 @@ test("a turn of a model without a price says that its cost is unknown, and is no
   expect((await free.ask()).usage).toEqual({ inputTokens: 10, outputTokens: 5, unpricedTokens: 15 });
   await using bounded = await startAgent({ scripts: { agent: [said("ok")] }, maxCost: 100 });
   await expect(bounded.ask()).rejects.toThrow(
-    /^The message was not taken: its cost is bounded, and nobody knows what the model "[^"]+" costs\. Give the model a price/,
+    /^The message was not taken: its cost is bounded, and the price of the model "[^"]+" is unknown\. Give the model a price/,
   );
   expect(bounded.requests).toEqual([]);
 });

@@ -117,7 +117,7 @@ export class TurnBudget {
     if (left.tokens <= 0) return "the tokens of all agents that work on this task are used up";
     if (left.cost <= 0) return "the money for all agents that work on this task is used up";
     if (unpricedTokens > 0 && this.isCostBounded)
-      return `nobody knows what ${unpricedTokens} tokens of this turn have cost, and its cost is bounded`;
+      return `the price of ${unpricedTokens} tokens of this turn is unknown, and its cost is bounded`;
     return undefined;
   }
 
@@ -129,7 +129,7 @@ export class TurnBudget {
   /** Why a model is not asked whose answers have no known cost, in words. */
   priceFault({ id, behavior }: Pick<Model, "id" | "behavior">): string | undefined {
     if (!this.isCostBounded || behavior.price !== undefined) return undefined;
-    return `its cost is bounded, and nobody knows what the model "${id}" costs. Give the model a price, or the cost no bound`;
+    return `its cost is bounded, and the price of the model "${id}" is unknown. Give the model a price, or the cost no bound`;
   }
 
   #used(): number {

@@ -185,7 +185,7 @@ export class CallRunner {
 function orUnknown(name: string, error: ToolError): ToolError {
   const { code, message: why } = error;
   if (code !== ToolErrorCode.Unavailable && code !== ToolErrorCode.ToolNotFound) return error;
-  const message = `The call of "${name}" may have run before the agent was restarted, and nobody can be asked now. Find out before you call it again. (${code}: ${why})`;
+  const message = `The call of "${name}" may have run before the agent was restarted, and no service can say so now. Find out before you call it again. (${code}: ${why})`;
   return new ToolError(ToolErrorCode.OutcomeUnknown, message, { cause: error });
 }
 

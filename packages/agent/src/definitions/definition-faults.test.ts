@@ -6,7 +6,7 @@ import { definitionHash } from "./definition-hash.ts";
 test("a name is one that a tool can end with, and none of a tool that there is", () => {
   for (const name of ["clerk", "travel-clerk", "a1_b2", "x".repeat(48)]) expect(nameFault(name)).toBeUndefined();
   for (const name of ["", "Clerk", "1st", "a__b", "a-", "-a", "a b", "a.b", "ü", "x".repeat(49)])
-    expect(nameFault(name), name).toMatch(/^name: .* is none\. Use at most 48/);
+    expect(nameFault(name), name).toMatch(/^name: .* is not a valid name\. Use at most 48/);
   for (const name of ["final_report", "task_status", "batch", "chat", "events", "helper", "final-report"])
     expect(nameFault(name), name).toMatch(/is taken, as agent__/);
 });
@@ -24,7 +24,7 @@ test("all that is wrong with a definition is said at once", () => {
     reportSchema: { description: "x".repeat(40_000) },
   });
   expect(definitionFaults(wrong).map((fault) => fault.replace(/[,.] .*$/, ""))).toEqual([
-    expect.stringMatching(/^name: "No Name" is none/),
+    expect.stringMatching(/^name: "No Name" is not a valid name/),
     "description: expected at most 2000 characters",
     "playbook: is blank",
     "tools: expected at most 256",

@@ -34,7 +34,7 @@ export function nameFault(name: string): string | undefined {
 export function formFault(name: string, example: string): string | undefined {
   const { nameChars } = definitionBounds;
   if (name.length <= nameChars && NAME.test(name)) return undefined;
-  return `name: ${quoted(name)} is none. Use at most ${nameChars} of a-z, 0-9, and single - or _ between them, with a letter first, such as "${example}"`;
+  return `name: ${quoted(name)} is not a valid name. Use at most ${nameChars} of a-z, 0-9, and single - or _ between them, with a letter first, such as "${example}"`;
 }
 
 type Checked = Pick<

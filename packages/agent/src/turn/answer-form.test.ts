@@ -10,8 +10,8 @@ test.each<[text: string, schema: object | undefined, expected: object]>([
   ['```json\n{"b": 1}\n```\n{"a": [2]}', { ...item, required: ["b"] }, { json: '{"b": 1}' }],
   ['```\n7\n```\nThat is {"a": 1}.', item, { json: '{"a": 1}' }],
   ['{"a": "x"}', item, { fault: expect.stringMatching(/does not fit the JSON Schema: .*a: expected/) }],
-  ["[1]", undefined, { fault: "it is JSON, but no object" }],
-  ["None.", list, { fault: "it is no JSON that can be read" }],
+  ["[1]", undefined, { fault: "it is JSON, but not an object" }],
+  ["None.", list, { fault: "it is not valid JSON" }],
 ])("%j is read as what fits the schema", async (text, schema, expected) => {
   expect(await inForm(text, { schema })).toEqual(expected);
 });

@@ -19,8 +19,8 @@ export async function inForm(
     if (validate === undefined ? isRecord(read.value) : validate(read.value)) return { json };
     fault ??=
       validate === undefined || schema === undefined
-        ? "it is JSON, but no object"
+        ? "it is JSON, but not an object"
         : `it does not fit the JSON Schema: ${faultsText(describeFaults(validate, schema, read.value))}`;
   }
-  return { fault: fault ?? "it is no JSON that can be read" };
+  return { fault: fault ?? "it is not valid JSON" };
 }

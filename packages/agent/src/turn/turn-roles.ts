@@ -62,7 +62,7 @@ export interface TurnRolesOptions {
   readonly memorySessionId: string;
 }
 
-const RULES = `You have one task. When it is done, or cannot be done, call ${tools.agentFinalReport.name}: it ends the task, and is all that reaches who gave it to you.`;
+const RULES = `You have one task. When it is done, or cannot be done, call ${tools.agentFinalReport.name}: it ends the task, and only its report reaches the one who gave it to you.`;
 
 const playbookOf = ({ playbook, reportSchema }: AgentDefinition): string =>
   reportSchema === undefined
@@ -131,7 +131,7 @@ export class TurnRoles {
         modelText: model.behavior.systemText,
       }),
       playbook: definition?.isUntrusted
-        ? `How to work, as somebody wrote it who had read strangers' content:\n${fence(playbook, { nonce, origin: "definition" })}`
+        ? `How to work, written after strangers' content was read:\n${fence(playbook, { nonce, origin: "definition" })}`
         : undefined,
     };
     return this.#current;

@@ -34,7 +34,7 @@ export class AddressSource {
     try {
       const next = parseBrokerAddresses(this.#readUrl());
       if (next[0].user !== this.#current.user)
-        throw new RangeError(`it names another user than "${this.#current.user}", as whom this process is known`);
+        throw new RangeError(`it names another user than "${this.#current.user}", the user of this process`);
       this.#nodes = next;
       this.#trouble = undefined;
     } catch (error) {

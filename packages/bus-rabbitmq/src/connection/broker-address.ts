@@ -63,7 +63,7 @@ function decode(part: string): string {
     return decodeURIComponent(part);
   } catch {
     throw new RangeError(
-      "Cannot read the broker's address: user or password has a % that is no escape; write it as %25",
+      "Cannot read the broker's address: user or password has a % that is not an escape; write it as %25",
     );
   }
 }

@@ -52,7 +52,7 @@ export async function readBrokerState(
 async function needed<T>(api: ManagementApi, path: string): Promise<T> {
   const found = await api.read(path);
   if (typeof found !== "object" || found === null)
-    throw new BrokerNotReadyError("something answers there that is no management API of RabbitMQ");
+    throw new BrokerNotReadyError("the server there is not the management API of RabbitMQ");
   return found as T;
 }
 

@@ -71,7 +71,7 @@ export class ManagementApi {
     try {
       return JSON.parse(text);
     } catch {
-      throw new BrokerNotReadyError("something answers there that is no management API of RabbitMQ");
+      throw new BrokerNotReadyError("the server there is not the management API of RabbitMQ");
     }
   }
 
@@ -134,6 +134,6 @@ function decode(part: string): string {
   try {
     return decodeURIComponent(part);
   } catch {
-    throw new RangeError("user or password has a % that is no escape; write it as %25");
+    throw new RangeError("user or password has a % that is not an escape; write it as %25");
   }
 }

@@ -14,7 +14,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
   try {
     const before = await lstat(path).catch(() => undefined);
     if (before !== undefined && !before.isFile())
-      throw new CommandError(`Cannot write ${path}: something is there that is no file`);
+      throw new CommandError(`Cannot write ${path}: something is there that is not a file`);
     if (before !== undefined && (before.mode & OTHERS) !== 0) {
       throw new CommandError(
         `Cannot write ${path}: there is one that others can read. Remove it, or take these rights away (chmod 600)`,

@@ -172,7 +172,7 @@ test("broker apply ends with the reason where no broker gets ready, and where on
   const failed = (reason: RegExp) => ({ code: 1, stdout: "", stderr: expect.stringMatching(reason) });
 
   expect(await apply("/503")).toEqual(failed(/was not ready within 1 s \(it answers with status 503\)/));
-  expect(await apply("/404")).toEqual(failed(/no management API of RabbitMQ/));
+  expect(await apply("/404")).toEqual(failed(/not the management API of RabbitMQ/));
   expect(await apply("/302")).toEqual(failed(/it answers with status 302/));
   const secure = server.url.replace("http:", "https:");
   expect(await apply("", secure)).toEqual(

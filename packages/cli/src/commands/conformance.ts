@@ -73,8 +73,8 @@ function readCaller(caller: string, { tool = CALLEE_TOOL, bus, ...others }: Conf
   const [other] = Object.keys(others);
   const found = [
     ...faults,
-    ...(isName(caller) ? [] : [`--caller: ${JSON.stringify(caller)} is no name of a caller`]),
-    ...(/^[\w-]{1,64}$/.test(tool) ? [] : [`--tool: ${JSON.stringify(tool)} is no name of a tool`]),
+    ...(isName(caller) ? [] : [`--caller: ${JSON.stringify(caller)} is not a name of a caller`]),
+    ...(/^[\w-]{1,64}$/.test(tool) ? [] : [`--tool: ${JSON.stringify(tool)} is not a name of a tool`]),
     ...(other === undefined
       ? []
       : [`--caller: it is tried with --tool, --command, --bus and --json only, got "${other}" as well`]),
@@ -101,7 +101,7 @@ function readOptions({
     ...(isRequestTopic(topic)
       ? []
       : [`--topic: expected tool.invoke.{service}, such as tool.invoke.my-service, got ${JSON.stringify(topic)}`]),
-    ...(isName(service) ? [] : [`--service: ${JSON.stringify(service)} is no name of a service`]),
+    ...(isName(service) ? [] : [`--service: ${JSON.stringify(service)} is not a name of a service`]),
     ...(isObject(quick.arguments) ? [] : ["--arguments: expected a JSON object"]),
     ...(slow === undefined || isObject(slow.arguments) ? [] : ["--slow-arguments: expected a JSON object"]),
     ...(slow === undefined && slowTool !== undefined ? ["--slow-arguments: missing. With which is it slow?"] : []),

@@ -75,10 +75,10 @@ export const listCases: readonly Case[] = [
           subscription === options.service,
           `"${name}" is announced with the subscription "${subscription}"; expected "${options.service}"`,
         );
-        must(isObjectSchema(parametersSchema), `the parametersSchema of "${name}" is no JSON Schema of type object`);
+        must(isObjectSchema(parametersSchema), `the parametersSchema of "${name}" is not JSON Schema of type object`);
         must(
           outputSchema == null || isObjectSchema(outputSchema),
-          `the outputSchema of "${name}" is no JSON Schema of type object`,
+          `the outputSchema of "${name}" is not JSON Schema of type object`,
         );
       }
     },

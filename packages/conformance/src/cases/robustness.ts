@@ -11,7 +11,7 @@ const TOO_MUCH = "x".repeat(MAX_REQUEST_BYTES);
 
 /** Messages that may bring a service down: tried one after the other, each followed by a good call. */
 export const robustnessCases: readonly Case[] = [
-  unreadable("a request that is no JSON", { body: "{ this is no JSON" }),
+  unreadable("a request that is not JSON", { body: "{ this is not JSON" }),
   unreadable("a request that is no UTF-8", { body: new Uint8Array([0x7b, 0xff, 0xfe, 0x7d]) }),
   unreadable("a request whose fields have other types", { body: '{"toolCallId":7,"toolName":["a"],"arguments":{}}' }),
   unreadable("a message of another type", { type: "RockBot.Tools.SomethingElse" }),

@@ -12,7 +12,7 @@ export interface YamlLines {
 const SECOND = "a second document begins here, and one is read. Write all in one";
 
 /**
- * Why a text is no YAML, each with its place. The parser's words end where they would quote the text: what stands at a
+ * Why a text is not YAML, each with its place. The parser's words end where they would quote the text: what stands at a
  * fault may be a secret that somebody has forgotten to quote.
  */
 export function yamlFaults({ errors }: ParsedYaml, lines: YamlLines): string[] {

@@ -36,7 +36,7 @@ test.each<[string, object, RegExp]>([
     { $ref: "#/$defs/d0", $defs: doubling(40, (next) => ({ allOf: [next, next] })) },
     /references multiply/,
   ],
-  ["contains itself as an object", Object.assign({ properties: {} as Record<string, object> }, {}), /no JSON/],
+  ["contains itself as an object", Object.assign({ properties: {} as Record<string, object> }, {}), /not JSON/],
 ])("a schema that %s is told as such", (what, schema, fault) => {
   if (what === "contains itself as an object")
     (schema as { properties: Record<string, object> }).properties["self"] = schema;

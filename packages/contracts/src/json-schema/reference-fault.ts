@@ -12,7 +12,7 @@ export function referenceFault(root: object): string | undefined {
   try {
     subschemasOf = subschemasIn(root as Schema);
   } catch (error) {
-    return `it is no JSON: ${(error as Error).message.split("\n", 1)[0]}`;
+    return `it is not JSON: ${(error as Error).message.split("\n", 1)[0]}`;
   }
   /** How many schemas apply to a value that a schema applies to; 0 while that is counted. */
   const applied = new Map<Schema, number>();

@@ -23,7 +23,7 @@ const values = (value: unknown): readonly unknown[] => (isSchema(value) ? Object
 /**
  * Finds the subschemas of the schemas of one document, each once. Follows references within the document; others lead
  * nowhere, and so do all in a document with identifiers in its depths.
- * @throws {TypeError} if it is no JSON, such as an object that contains itself
+ * @throws {TypeError} if it is not JSON, such as an object that contains itself
  */
 export function subschemasIn(root: Schema): (schema: Schema) => Subschemas {
   const anchors = anchorsIn(root);

@@ -27,7 +27,7 @@ test.each([
   ["refers to itself", Object.assign([] as unknown[], { 0: {} as unknown }), (value: unknown[]) => (value[0] = value)],
   [`nests deeper than ${MAX_DATA_DEPTH} levels`, nested(MAX_DATA_DEPTH + 2), undefined],
   [`nests deeper than ${MAX_DATA_DEPTH} levels`, nested(100_000), undefined],
-  ["is no value of JSON", { toJSON: () => (undefined as unknown as object).toString() }, undefined],
+  ["is not a JSON value", { toJSON: () => (undefined as unknown as object).toString() }, undefined],
 ] as const)("says of a value that cannot be carried that it %s", (why, value, change) => {
   change?.(value as unknown[]);
   expect(() => encodeData(value)).toThrow(new UncarriableError(why));

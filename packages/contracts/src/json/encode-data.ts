@@ -22,7 +22,7 @@ export function encodeData(value: unknown): string {
     if (error instanceof RangeError)
       throw new UncarriableError(`nests deeper than ${MAX_DATA_DEPTH} levels`, { cause: error });
     throw new UncarriableError(
-      error instanceof TypeError && /circular/.test(error.message) ? "refers to itself" : "is no value of JSON",
+      error instanceof TypeError && /circular/.test(error.message) ? "refers to itself" : "is not a JSON value",
       { cause: error },
     );
   }

@@ -27,7 +27,7 @@ export interface HostGateOptions {
 const PLAIN = { "content-type": "text/plain; charset=utf-8" };
 
 /** Says that the answer is the gate's own: without it the host seems to have refused. */
-const refusal = (host: string): string => `This proxy refuses ${host}: it is none of the hosts that are granted.\n`;
+const refusal = (host: string): string => `This proxy refuses ${host}: it is not one of the granted hosts.\n`;
 
 /** Why a connection through the gate came to nothing. */
 export type GateFault = { readonly kind: "refused" | "failed"; readonly host: string } | { readonly kind: "too_large" };

@@ -51,7 +51,7 @@ function hostFault({ url = "/", headers }: RequestHead, hosts: ReadonlySet<strin
   const strange = named.find((host) => !hosts.has(nameIn(host) ?? ""));
   if (strange === undefined) return undefined;
   return denied(
-    `for the host ${shown(strange)}: it is none of this server's names. Use localhost, or add the name to allowedHosts`,
+    `for the host ${shown(strange)}: it is not one of this server's names. Use localhost, or add the name to allowedHosts`,
   );
 }
 

@@ -14,7 +14,7 @@ export interface TokenEndpointQuestion {
 export interface TokenEndpointAnswer {
   readonly status: number;
   readonly retryAfterMs: number | undefined;
-  /** Empty if it is no JSON object. */
+  /** Empty if it is not a JSON object. */
   readonly body: Readonly<Record<string, unknown>>;
 }
 

@@ -32,7 +32,7 @@ export function toModelError(error: unknown, subject: string): ModelError {
 /** The SDK's own words are for programmers. */
 function plain(error: Error): string {
   const { message } = error;
-  if (JSONParseError.isInstance(error)) return "a part of it is no JSON";
+  if (JSONParseError.isInstance(error)) return "a part of it is not JSON";
   if (/without a finish reason/.test(message)) return "it ended in the middle";
   if (/normalized Anthropic stream error/.test(message)) return "a part of it has an unknown form";
   return /'function.name'/.test(message) ? "it calls a tool without a name" : words(message);

@@ -305,7 +305,7 @@ async function readTools(
   const taken = new Set(tools.map(({ name }) => name));
   const refused = used
     .filter(({ name }) => !taken.has(name))
-    .map(({ name: tool }) => ({ tool, why: "its x-mcp-header is none that a request can carry" }));
+    .map(({ name: tool }) => ({ tool, why: "its x-mcp-header is not a valid header name" }));
   return { tools: used.filter(({ name }) => taken.has(name)).map(toMcpTool), leftOut: [...leftOut, ...refused] };
 }
 

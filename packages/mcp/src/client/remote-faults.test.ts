@@ -62,7 +62,7 @@ test.each<[string, FaultAnswer, object]>([
     httpFaults.reset,
     { code: "outcome_unknown", isRetryable: false, details: { mayHaveRun: true } },
   ],
-  ["something that is no JSON", httpFaults.noJson, { code: "execution_failed", details: { mayHaveRun: true } }],
+  ["something that is not JSON", httpFaults.noJson, { code: "execution_failed", details: { mayHaveRun: true } }],
   ["a stream that never ends", httpFaults.endless, { code: "timeout", details: { mayHaveRun: true } }],
   [
     "an event that never ends",

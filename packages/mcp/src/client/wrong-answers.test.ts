@@ -112,7 +112,7 @@ describe.each(Object.entries(ways))("over %s", (_way, open) => {
     [
       "a result that is a text",
       '{"jsonrpc":"2.0","id":$ID,"result":"fine"}',
-      saying("no result as the protocol has it"),
+      saying("not a valid result of the protocol"),
     ],
     ["no result", '{"jsonrpc":"2.0","id":$ID,"result":null}', saying("neither a result nor an error")],
     [

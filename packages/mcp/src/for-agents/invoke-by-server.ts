@@ -54,7 +54,7 @@ export function invokeByServer(
       const error = decodeMessage("ToolError", reply.body);
       throw error.ok
         ? mcpError(toolErrorFrom(error.value), false)
-        : new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" was answered with something that cannot be read.`);
+        : new ToolError(ToolErrorCode.OutcomeUnknown, `"${toolName}" got an answer that cannot be read.`);
     },
     [Symbol.asyncDispose]: () => requester[Symbol.asyncDispose](),
   };

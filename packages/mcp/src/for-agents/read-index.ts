@@ -37,5 +37,5 @@ export async function readIndex(
     log: silentLogger,
   });
   await using _asking = startLoop(ASK_EVERY_MS, followed.ask);
-  return await within(timeoutMs, whole.promise, () => new Error("no bridge has told the index")).catch(() => undefined);
+  return await within(timeoutMs, whole.promise, () => new Error("no bridge has sent the index")).catch(() => undefined);
 }

@@ -295,7 +295,7 @@ describe("JSON", () => {
   });
 
   test.each(["[link](https://example.com/)", "[1, 2", "{a}", "[]x", `${"[".repeat(300)}${"]".repeat(300)}`])(
-    "%s is no JSON that is split",
+    "%s is not JSON that is split",
     (text) => {
       const chunks = check(`${text} ${"word ".repeat(30)}`, { maxLength: 100 });
       expect(names(chunks)[0]).toBe("");

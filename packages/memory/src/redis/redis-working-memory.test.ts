@@ -101,7 +101,7 @@ test("a Redis that is nearly full takes no texts, and has room left for what mat
     );
   }
   expect(outcomes[0]).toBe("kept");
-  expect(outcomes.at(-1)).toContain("Redis keeps the rest");
+  expect(outcomes.at(-1)).toContain("Redis reserves the rest");
   expect(await redis.ctl("set", "claim", "kept")).toContain("OK");
   expect(await own.delete("session/a/x")).toBe(false);
   expect(await own.delete("session/a/z")).toBe(true);

@@ -60,7 +60,7 @@ test("a version that is old writes nothing, and the answer says which one there 
   const now = versionOf(await other("write", { key: "k", content: "2" }));
   expect(await one("write", { key: "k", content: "3", version: old })).toMatchObject({
     isError: true,
-    content: `Nothing was written: the entry "k" of the whiteboard has the version ${now} now. Read it, and write again what shall stand there.`,
+    content: `Nothing was written: the entry "k" of the whiteboard has the version ${now} now. Read it, then write your text again.`,
   });
   expect(await one("write", { key: "k", content: "3", version: "none" })).toMatchObject({ isError: true });
   expect(await other("write", { key: "k", content: "2", version: old })).toMatchObject({

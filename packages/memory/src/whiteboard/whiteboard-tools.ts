@@ -85,4 +85,4 @@ const listed = (entry: MemoryEntryInfo) => ({
 const changedText = (key: string, version: string | undefined): string =>
   version === undefined
     ? `Nothing was written: the whiteboard has no entry "${key}" now. Give the version none to write a new one.`
-    : `Nothing was written: the entry "${key}" of the whiteboard has the version ${version} now. Read it, and write again what shall stand there.`;
+    : `Nothing was written: the entry "${key}" of the whiteboard has the version ${version} now. Read it, then write your text again.`;

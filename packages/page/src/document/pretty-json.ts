@@ -10,7 +10,7 @@ const MAX_LENGTH = 1_000_000;
 
 /**
  * JSON with a line for each member, and its numbers and texts as they are written: a parser would round long numbers.
- * Text that is no JSON, is nested deeper than 100 levels, or would become longer than a million characters comes as it
+ * Text that is not JSON, is nested deeper than 100 levels, or would become longer than a million characters comes as it
  * is.
  */
 export function prettyJson(text: string): string {

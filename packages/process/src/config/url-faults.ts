@@ -9,7 +9,7 @@ export function urlFaults(property: string, text: string | undefined): string[] 
   if (/^rediss?(\+sentinel)?:/i.test(text)) return redisFaults(property, text);
   if (URL.canParse(text)) return [];
   return [
-    `${property}: is no address that can be read. Check the host and the port; in user and password, write % as %25, @ as %40 and the like`,
+    `${property}: is not a valid address. Check the host and the port; in user and password, write % as %25, @ as %40 and the like`,
   ];
 }
 

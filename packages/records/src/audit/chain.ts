@@ -50,9 +50,9 @@ export function readLine(bytes: Buffer): ChainLine | string {
   const at = bytes.length - NAME.length - HEX_DIGITS - END.length;
   const own = bytes.toString("latin1", at + NAME.length, at + NAME.length + HEX_DIGITS);
   const isOurs = at > 0 && bytes.subarray(at, at + NAME.length).equals(NAME) && bytes.subarray(-END.length).equals(END);
-  if (!isOurs || !/^[0-9a-f]{64}$/.test(own)) return "it is no line of an audit log";
+  if (!isOurs || !/^[0-9a-f]{64}$/.test(own)) return "it is not a line of an audit log";
   const signed = bytes.subarray(0, at);
-  if (hash("sha256", signed) !== own) return "its text is not what its hash was made of";
+  if (hash("sha256", signed) !== own) return "its text does not match its hash";
   const { seq, time, previous, ...fields } = parse(`${signed}}`);
   if (typeof seq !== "number" || !Number.isSafeInteger(seq) || seq < 1 || typeof previous !== "string")
     return "it has no place in a chain";

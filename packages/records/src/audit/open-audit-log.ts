@@ -75,7 +75,7 @@ async function ownSecret(path: string): Promise<string> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     throw new AuditFileError(
-      `Cannot open the audit file ${path}, as its key ${keyFileOf(path)} cannot be had: ${code ?? message}`,
+      `Cannot open the audit file ${path}, as its key ${keyFileOf(path)} cannot be read or made: ${code ?? message}`,
       { cause: error },
     );
   }
@@ -95,7 +95,7 @@ class AuditWriter implements AuditLog {
   readonly #log: Logger;
   readonly #counter = metrics
     .getMeter("@rockbot/audit")
-    .createCounter("rockbot.audit.records", { description: "Records of calls, by what became of them." });
+    .createCounter("rockbot.audit.records", { description: "Records of calls, by outcome." });
   readonly #failures = metrics.getMeter("@rockbot/audit").createCounter("rockbot.audit.write_failures", {
     description: "Times the audit file could not be written. Its records wait for the disk.",
   });

@@ -25,14 +25,14 @@ test.each<[string, (lines: string[]) => string[], number, RegExp]>([
     "a character changed",
     (lines) => lines.with(6, lines[6]?.replace("somebody", "somebodY") ?? ""),
     7,
-    /its text is not what its hash was made of/,
+    /its text does not match its hash/,
   ],
   [
     "another hash",
     (lines) =>
       lines.with(6, lines[6]?.replace(/"hash":"(.)/, (_, digit) => `"hash":"${digit === "0" ? "1" : "0"}`) ?? ""),
     7,
-    /its text is not what/,
+    /its text does not match its hash/,
   ],
   [
     "a line written anew with its own hash",
@@ -47,25 +47,25 @@ test.each<[string, (lines: string[]) => string[], number, RegExp]>([
   ["a line deleted", (lines) => lines.toSpliced(6, 1), 7, /line 7 of the chain is missing before it/],
   ["three lines deleted", (lines) => lines.toSpliced(6, 3), 7, /lines 7 to 9 of the chain are missing/],
   ["a line inserted", (lines) => lines.toSpliced(6, 0, lines[2] ?? ""), 7, /it was inserted or moved here/],
-  ["a made-up line inserted", (lines) => lines.toSpliced(6, 0, "{}"), 7, /it is no line of an audit log/],
+  ["a made-up line inserted", (lines) => lines.toSpliced(6, 0, "{}"), 7, /it is not a line of an audit log/],
   [
     "two lines exchanged",
     (lines) => lines.with(6, lines[7] ?? "").with(7, lines[6] ?? ""),
     7,
     /line 7 of the chain is missing before it/,
   ],
-  ["an empty line", (lines) => lines.toSpliced(6, 0, ""), 7, /it is no line of an audit log/],
+  ["an empty line", (lines) => lines.toSpliced(6, 0, ""), 7, /it is not a line of an audit log/],
   [
     "a line of a mebibyte",
     (lines) => lines.toSpliced(6, 0, "x".repeat(1024 * 1024)),
     7,
-    /it is no line of an audit log/,
+    /it is not a line of an audit log/,
   ],
   [
     "the first line deleted and the second renumbered",
     (lines) => lines.slice(1).with(0, lines[1]?.replace('"seq":2', '"seq":1') ?? ""),
     1,
-    /its text is not what/,
+    /its text does not match its hash/,
   ],
 ])("names the first line that is wrong after %s", async (_, tamper, line, message) => {
   using scene = await sceneOf(LINES);
@@ -122,7 +122,7 @@ test("a byte that is no Unicode is told from the character that stands for it", 
   writeFileSync(scene.file, Buffer.concat([bytes.subarray(0, at), Buffer.from([0xff]), bytes.subarray(at + 3)]));
 
   expect((await verifyAudit([scene.file])).faults).toMatchObject([
-    { line: 1, message: expect.stringContaining("its text is not what") },
+    { line: 1, message: expect.stringContaining("its text does not match its hash") },
   ]);
 });
 

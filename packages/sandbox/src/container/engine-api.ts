@@ -107,7 +107,7 @@ function messageOf(answer: string): string {
     : answer.slice(0, 500);
 }
 
-/** What is no JSON is undefined. */
+/** What is not JSON is undefined. */
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);

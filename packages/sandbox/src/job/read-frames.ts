@@ -64,11 +64,7 @@ const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boole
 };
 
 function malformed(): ToolError {
-  return new ToolError(
-    ToolErrorCode.ExecutionFailed,
-    "The script was cut off: its sandbox told of it in a way that cannot be read",
-    {
-      details: { reason: "sandbox_broken" },
-    },
-  );
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox sent a malformed frame", {
+    details: { reason: "sandbox_broken" },
+  });
 }

@@ -208,7 +208,7 @@ function failed(reason: string): ToolError {
 }
 
 function silent(): ToolError {
-  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox says nothing any more", {
+  return new ToolError(ToolErrorCode.ExecutionFailed, "The script was cut off: its sandbox has stopped answering", {
     details: { reason: "sandbox_silent" },
   });
 }

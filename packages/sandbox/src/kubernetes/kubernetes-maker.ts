@@ -330,7 +330,7 @@ class KubernetesMaker implements SandboxMaker {
       signal.throwIfAborted();
       throw new ToolError(
         ToolErrorCode.OutcomeUnknown,
-        "The script was begun before, and what became of it cannot be learned: its log cannot be read.",
+        "The script was begun before, and its outcome is lost: its log cannot be read.",
         {
           cause: error,
         },

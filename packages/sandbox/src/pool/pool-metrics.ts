@@ -38,7 +38,7 @@ export function poolMetrics(kind: string, read: () => PoolCounts): PoolMetrics {
     description: "Scripts that wait for a sandbox.",
   });
   const ends = meter.createCounter("rockbot.script.sandboxes.ended", {
-    description: "Sandboxes that were thrown away, by why.",
+    description: "Sandboxes that were discarded, by reason.",
   });
   const failures = meter.createCounter("rockbot.script.sandboxes.failed", {
     description: "Sandboxes that could not be made.",

@@ -314,7 +314,7 @@ function rawChunks({ name, arguments: given }: MisusedTool): Group {
     ],
     ["speaks in a role that nobody knows", [{ raw: [chunk({ role: "robot", content: "Beep." }), chunk({}, "stop")] }]],
     [
-      "sends what is no JSON",
+      "sends what is not JSON",
       [{ raw: [chunk({ content: "Hel" }), '{"choices":[{"delta":{"content":"lo', chunk({}, "stop")] }],
     ],
     ["sends JSON that is no answer", [{ raw: ['"hello"', "[]", "7", chunk({}, "stop")] }]],

@@ -61,7 +61,7 @@ function faultOf(speech: Speech, { body, headers, inputTokens }: Parsed, rules: 
   return inputTokens > rules.contextTokens ? speech.tooLong(inputTokens, rules.contextTokens) : undefined;
 }
 
-/** Half of a surrogate pair is no JSON to the makers. */
+/** Half of a surrogate pair is not JSON to the makers. */
 function parse(raw: string): Record<string, unknown> | undefined {
   try {
     const value: unknown = JSON.parse(raw, (_key, each: unknown) => {

@@ -151,7 +151,7 @@ test("a tool that never comes is not to be tried again: one of the agent's turns
   const never = { code: "unavailable", isRetryable: false, message: expect.not.stringContaining("Try again") };
   for (const name of ["spawn_wisps", "wisp__digest", "list_working_memory", "report_progress", "search"])
     await expect(caller.call(name, {}), name).rejects.toMatchObject(never);
-  await expect(caller.call("search", {})).rejects.toThrow('"knowledge-tools" is running, and has it off');
+  await expect(caller.call("search", {})).rejects.toThrow('"knowledge-tools" is running, and has it switched off');
   await using _bridge = await serveTools(bus, testSet(testTool("server__echo", async () => "")), {
     service: "mcp-bridge",
     topic: "tool.invoke.mcp",

@@ -55,7 +55,7 @@ function listedTool({
   };
 }
 
-/** A schema that is no JSON object promises nothing: anything goes. */
+/** A schema that is not JSON object promises nothing: anything goes. */
 function schemaOf(text: string): object {
   const parsed = parseJson(text);
   return parsed.ok && typeof parsed.value === "object" && parsed.value !== null && !Array.isArray(parsed.value)

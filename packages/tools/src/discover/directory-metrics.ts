@@ -34,7 +34,7 @@ function makeInstruments(): void {
     .createObservableGauge("rockbot.tool.discovery.silence.seconds", {
       unit: "s",
       description:
-        "Time since a service was heard of, of the one that was so least lately. It announces itself every few seconds.",
+        "Time since the last announcement of the service that has been silent for longest. Services announce themselves every few seconds.",
     })
     .addCallback((result) => result.observe(greatest(({ silentMs }) => silentMs) / 1000));
 }

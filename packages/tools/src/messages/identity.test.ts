@@ -57,7 +57,7 @@ test.each([
     { source: "gateway", behalf: "writer" },
     /no sender that the bus has verified/,
   ],
-  ["it speaks for what is no name", { userId: "gateway", behalf: "a.b" }, /is none/],
+  ["it speaks for what is no name", { userId: "gateway", behalf: "a.b" }, /is not valid/],
 ])("where senders are verified a request is refused if %s", async (_, fields, why) => {
   expect(outcomeOf((await identityOn(true)).senderOf(message(fields)))).toMatch(why);
 });

@@ -66,7 +66,7 @@ export function createIdentity(
 ): Identity {
   const peers = (): Peers => (policy === undefined ? peersWithoutPolicy : peersOf(policy.current().document));
   const forged = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.messages.forged", {
-    description: "Messages dropped because their sender is not who they should be from, by kind.",
+    description: "Messages dropped because of a wrong sender, by kind.",
   });
 
   /** Undefined if the bus verifies senders, and this one is neither verified nor excused. */
@@ -95,7 +95,8 @@ export function createIdentity(
           : { name, caller, mayHear };
       }
       if (!peers().isDelegate(name)) return { refusal: refused(`"${name}" may not call on behalf of others`), mayHear };
-      if (!isPeerName(behalf)) return { refusal: refused("the name of whom it is on behalf of is none"), mayHear };
+      if (!isPeerName(behalf))
+        return { refusal: refused("the name of the caller that it acts for is not valid"), mayHear };
       if (!peers().mayCallFor(name, behalf))
         return {
           refusal: refused(`"${name}" may not call on behalf of "${behalf}": the policy lets it do so for others only`),

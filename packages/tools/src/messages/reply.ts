@@ -68,7 +68,7 @@ function encodeError(request: Ids, error: ToolError): Uint8Array {
   }
 }
 
-/** The error of a tool whose result is no JSON that readers take. */
+/** The error of a tool whose result is not JSON that readers take. */
 function uncarriable({ toolName }: Ids, cause: unknown): ToolError {
   const why = cause instanceof UncarriableError ? cause.message : "nests too deep or refers to itself";
   return new ToolError(
@@ -137,7 +137,7 @@ export function answerOf(
   const said = typeof ids.message === "string" ? ` It says: ${ids.message.slice(0, MAX_SAID)}` : "";
   return new ToolError(
     ToolErrorCode.ExecutionFailed,
-    `"${toolName}" has answered with what cannot be read: ${fault.message}. It may have run.${said}`,
+    `"${toolName}" gave an answer that cannot be read: ${fault.message}. It may have run.${said}`,
     {
       details: { reason: fault.reason, mayHaveRun: true },
       ...(said === "" ? {} : { trust: saidBy(toolName) }),

@@ -64,7 +64,7 @@ interface Received {
 export class RequestHandler {
   readonly #options: RequestHandlerOptions;
   readonly #unreadable = metrics.getMeter("@rockbot/tools").createCounter("rockbot.tool.requests.unreadable", {
-    description: "Requests that are no ToolInvokeRequest, by what became of them.",
+    description: "Requests that are not a ToolInvokeRequest, by outcome.",
   });
   readonly #invocations = metrics
     .getMeter("@rockbot/tools")

@@ -55,7 +55,7 @@ export class RequestLimit {
 export function tooMany(caller: string, retryAfterMs: number): ToolError {
   return new ToolError(
     ToolErrorCode.RateLimited,
-    `The request was not read: "${caller}" sends more than is taken of it. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
+    `The request was not read: "${caller}" sends more than its limit. Try again in ${Math.ceil(retryAfterMs / 1_000)} s.`,
     {
       retryAfterMs,
       details: { reason: "messages" },

@@ -13,7 +13,7 @@ export function readPinRecord(name: string, value: unknown): PinRecord | undefin
     held = [],
   } = (typeof value === "object" && value !== null ? value : {}) as { readonly [Key in keyof PinRecord]?: unknown };
   if (typeof server !== "string" || !Array.isArray(pins) || !Array.isArray(held) || ![...pins, ...held].every(isEntry))
-    throw new StoreUnavailableError(`Cannot read the record "${name}": it is no record of pins`);
+    throw new StoreUnavailableError(`Cannot read the record "${name}": it is not a record of pins`);
   return { server, pins: pins as Pin[], held: held as PinRecord["held"] };
 }
 

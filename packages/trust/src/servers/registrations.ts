@@ -259,7 +259,7 @@ function recordOf(value: unknown): RegistrationRecord {
     readonly [Key in keyof RegistrationRecord]?: unknown;
   };
   if (!Array.isArray(asked) || !Array.isArray(registered) || ![...asked, ...registered].every(isEntry))
-    throw new StoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is no record of registrations`);
+    throw new StoreUnavailableError(`Cannot read the record "${REGISTRATIONS}": it is not a record of registrations`);
   const isPinned = (one: unknown): boolean =>
     typeof one === "object" && one !== null && "server" in one && "agent" in one;
   return {

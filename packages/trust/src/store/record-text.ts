@@ -19,7 +19,7 @@ export function textOf(name: string, value: unknown): string {
  */
 export const versionOf = (text: string): string => createHash("sha1").update(text).digest("hex");
 
-/** @throws {StoreUnavailableError} if the text is no JSON */
+/** @throws {StoreUnavailableError} if the text is not JSON */
 export function recordOf(name: string, text: string | undefined): TrustRecord {
   if (text === undefined) return { value: undefined, version: undefined };
   try {

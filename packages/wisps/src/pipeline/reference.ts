@@ -25,19 +25,19 @@ export function readReference(inner: string): Reference | string {
   const pointer = inner.trim();
   const shown = `{{${pointer.slice(0, 100)}}}`;
   if (!pointer.startsWith("/"))
-    return `${shown} is no reference. There are ${FORMS}. For the signs themselves write \\{{`;
-  if (/~(?![01])/.test(pointer)) return `${shown} is no JSON Pointer: in one, ~ is written ~0, and / in a name ~1`;
+    return `${shown} is not a reference. There are ${FORMS}. For the signs themselves write \\{{`;
+  if (/~(?![01])/.test(pointer)) return `${shown} is not a JSON Pointer: in one, ~ is written ~0, and / in a name ~1`;
   const [, root = "", ...rest] = pointer.split("/");
   if (root === "item" || root === "input") return { pointer, root, path: pathOf(rest) };
   if (root === "index")
     return rest.length === 0 ? { pointer, root, path: "" } : `${shown}: {{/index}} is a number, with nothing in it`;
-  if (root !== "steps") return `${shown} begins with none of the words that there are. There are ${FORMS}`;
+  if (root !== "steps") return `${shown} begins with an unknown word. There are ${FORMS}`;
   const [step = "", field = "", ...path] = rest;
   if (step === "") return `${shown} names no step. Write ${shown.slice(0, 2)}/steps/ID/text}} with the id of one`;
   if (!isField(field))
     return `${shown} does not say what of the step "${step}": /steps/${step}/data, /text, /ok, /error or /errors`;
   if (field !== "data" && field !== "errors" && path.length > 0)
-    return `${shown}: "${field}" is no data, with nothing in it. Data has /steps/${step}/data/${path.join("/")}`;
+    return `${shown}: "${field}" is not data, and has nothing in it. Data has /steps/${step}/data/${path.join("/")}`;
   return { pointer, root, step, field, path: pathOf(path) };
 }
 

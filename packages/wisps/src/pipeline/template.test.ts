@@ -47,22 +47,22 @@ test("all references of a template are found, wherever they stand", () => {
   ]);
 });
 
-test("each text that is no reference is told so, in words that have a right one", () => {
+test("each text that is not a reference is refused, in words that have a right one", () => {
   const faultOf = (text: string) => readText(text).faults[0] ?? "none";
   expect(faultOf("{{result}}")).toMatch(
-    /^\{\{result\}\} is no reference\. There are \{\{\/steps\/ID\/data\}\}.* write \\\{\{$/,
+    /^\{\{result\}\} is not a reference\. There are \{\{\/steps\/ID\/data\}\}.* write \\\{\{$/,
   );
   expect(faultOf("{{/steps/a/text")).toMatch(/^"\{\{\/steps\/a\/text" has no \}\} at its end/);
-  expect(faultOf("{{/stages/a/text}}")).toMatch(/begins with none of the words/);
+  expect(faultOf("{{/stages/a/text}}")).toMatch(/begins with an unknown word/);
   expect(faultOf("{{/steps}}")).toMatch(/names no step\. Write \{\{\/steps\/ID\/text\}\}/);
   expect(faultOf("{{/steps/a}}")).toMatch(
     /does not say what of the step "a": \/steps\/a\/data, \/text, \/ok, \/error or \/errors/,
   );
   expect(faultOf("{{/steps/a/text/0}}")).toMatch(
-    /"text" is no data, with nothing in it\. Data has \/steps\/a\/data\/0/,
+    /"text" is not data, and has nothing in it\. Data has \/steps\/a\/data\/0/,
   );
   expect(faultOf("{{/index/0}}")).toMatch(/is a number, with nothing in it/);
-  expect(faultOf("{{/steps/a/data/x~y}}")).toMatch(/is no JSON Pointer: in one, ~ is written ~0/);
+  expect(faultOf("{{/steps/a/data/x~y}}")).toMatch(/is not a JSON Pointer: in one, ~ is written ~0/);
   expect(readText("{{a}} {{b}} {{/item}}").faults).toHaveLength(2);
 });
 

@@ -130,7 +130,7 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
     ],
     [
       [wisp([find, { id: "b", ask: "{{/steps/find/data/results/first}}" }])],
-      /"first" is in a list, and no number from 0/,
+      /"first" is in a list, and is not a number from 0/,
     ],
     [
       [wisp([find, { id: "b", ask: "{{/steps/find/data/results/0/title}}" }])],
@@ -170,11 +170,11 @@ test("each wrong input is told where it is, what is wrong, and what is right", (
       [wisp([{ ...find, when: { value: 1, is: "equal" } }])],
       /when\/to: is missing: "equal" compares the value with it/,
     ],
-    [[wisp([{ ...find, when: { value: 1, is: "present", to: 2 } }])], /when\/to: is of no use/],
+    [[wisp([{ ...find, when: { value: 1, is: "present", to: 2 } }])], /when\/to: has no effect/],
     [[wisp([{ ...find, when: { value: 1, is: "equals", to: 2 } }])], /when\/is: expected one of \["present"/],
     [
       [wisp([{ ...find, fallback: 1 }])],
-      /fallback: is of no use, as a failure stops the pipeline\. Add on_error: "continue"/,
+      /fallback: has no effect, as a failure stops the pipeline\. Add on_error: "continue"/,
     ],
     [
       [wisp([{ ...find, mode: "Direct", params: {} }])],

@@ -71,7 +71,7 @@ function readSteps(
       fallback,
     } = step;
     if (fallback !== undefined && onError === "stop")
-      fault("fallback", 'is of no use, as a failure stops the pipeline. Add on_error: "continue"');
+      fault("fallback", 'has no effect, as a failure stops the pipeline. Add on_error: "continue"');
     const [reference] = referencesIn(fallback);
     if (reference !== undefined)
       fault("fallback", `stands as it is, and {{${reference.pointer}}} in it would, too. Write the value itself`);

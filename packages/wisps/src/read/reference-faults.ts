@@ -120,7 +120,7 @@ function schemaFault(root: object | undefined, parts: readonly string[], has: st
     if (!isRecord(schema)) return undefined;
     const { properties, additionalProperties, items, type } = schema;
     if (type === "array") {
-      if (!INDEX.test(part)) return `"${part}" is in a list, and no number from 0`;
+      if (!INDEX.test(part)) return `"${part}" is in a list, and is not a number from 0`;
       schema = items;
       continue;
     }

@@ -73,7 +73,7 @@ function argumentFaults(schema: object, args: Readonly<Record<string, unknown>>,
 function conditionFaults({ is, to }: WispCondition, place: string): readonly string[] {
   const compares = is !== "present" && is !== "missing";
   if (compares && to === undefined) return [`${place}/to: is missing: "${is}" compares the value with it`];
-  return compares || to === undefined ? [] : [`${place}/to: is of no use: "${is}" compares the value with nothing`];
+  return compares || to === undefined ? [] : [`${place}/to: has no effect: "${is}" compares the value with nothing`];
 }
 
 /** What is wrong with the list of tools itself. */

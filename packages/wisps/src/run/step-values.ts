@@ -75,7 +75,7 @@ export class StepValues {
   #shape(reference: Reference): string {
     const whole = this.#whole(reference);
     if (Array.isArray(whole)) return `there is a list of ${whole.length}`;
-    if (typeof whole === "string") return `there is a text of ${whole.length} characters, which is no JSON`;
+    if (typeof whole === "string") return `there is a text of ${whole.length} characters, which is not JSON`;
     return typeof whole === "object" && whole !== null
       ? "there is nothing of this name"
       : `there is ${whole === undefined ? "nothing" : `a ${typeof whole}`}`;

@@ -105,7 +105,7 @@ async function schemaFaults(schema: object | undefined): Promise<readonly string
     return [];
   } catch (error) {
     return [
-      `input_schema: is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`,
+      `input_schema: is not a usable JSON Schema: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`,
     ];
   }
 }

@@ -12,7 +12,7 @@ export class TurnMetrics {
     description: "Time from a turn's start to its end, waiting for its session included.",
   });
   readonly #tokens = this.#meter.createCounter("rockbot.agent.tokens", {
-    description: "Tokens of requests to the model, by kind: input, output, or cached, which are of the input.",
+    description: "Tokens of requests to the model, by kind: input, output, or cached, a part of the input.",
   });
 
   async measure(origin: TurnRequest["origin"] = "user", run: () => Promise<TurnResult>): Promise<TurnResult> {

@@ -19,6 +19,6 @@ test("what is no Ollama, has no models, or is silent is not taken for one", asyn
   await using silent = await startPageServer({ "/api/tags": () => {} });
 
   expect(await findOllama(empty.url, undefined)).toBe(`the Ollama at ${empty.url} has no models`);
-  expect(await findOllama(other.url, undefined)).toBe(`what answers at ${other.url} is no Ollama`);
+  expect(await findOllama(other.url, undefined)).toBe(`the server at ${other.url} is not an Ollama`);
   expect(await findOllama(silent.url, undefined)).toBe(`no Ollama answers at ${silent.url}`);
 });

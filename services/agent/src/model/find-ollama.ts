@@ -37,12 +37,12 @@ async function readNames(base: string, signal: AbortSignal | undefined): Promise
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     if (Number(response.headers.get("content-length") ?? 0) > MAX_LIST_BYTES)
-      return `what answers at ${base} is no Ollama`;
+      return `the server at ${base} is not an Ollama`;
     const { models } = (await response.json()) as { readonly models?: unknown };
-    if (!response.ok || !Array.isArray(models)) return `what answers at ${base} is no Ollama`;
+    if (!response.ok || !Array.isArray(models)) return `the server at ${base} is not an Ollama`;
     return models.flatMap(({ name }: { readonly name?: unknown }) => (typeof name === "string" ? [name] : []));
   } catch (error) {
     signal?.throwIfAborted();
-    return error instanceof SyntaxError ? `what answers at ${base} is no Ollama` : `no Ollama answers at ${base}`;
+    return error instanceof SyntaxError ? `the server at ${base} is not an Ollama` : `no Ollama answers at ${base}`;
   }
 }

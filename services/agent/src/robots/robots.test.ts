@@ -120,7 +120,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
   const update = (input: object) => ["robot_update", { robot_id: id, ...input }] as const;
   const notSaved = "invalid_arguments: The robot was not saved. ";
   const badName = (name: string) =>
-    `${notSaved}name: "${name}" is none. Use at most 48 of a-z, 0-9, and single - or _ between them, with a letter first, such as "travel-clerk"`;
+    `${notSaved}name: "${name}" is not a valid name. Use at most 48 of a-z, 0-9, and single - or _ between them, with a letter first, such as "travel-clerk"`;
   const taken = (name: string) =>
     `${notSaved}name: "${name}" is taken, as agent__${name} is a tool of its own. Choose another`;
   const wrong: readonly (readonly [readonly [string, object], string | RegExp])[] = [
@@ -148,7 +148,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     ],
     [
       create({ name: "cook", report_schema: { type: "thing" } }),
-      /^invalid_arguments: The robot was not saved\. report_schema: is no JSON Schema that can be used: ./,
+      /^invalid_arguments: The robot was not saved\. report_schema: is not a usable JSON Schema: ./,
     ],
     [
       create({ name: "cook", max_tokens: 1, timeout_ms: 0 }),
@@ -157,11 +157,11 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [create({ name: "cook", playbooks: "x" }), /^invalid_arguments: .*unknown property "playbooks".*playbook/s],
     [
       ["robot_get", { robot_id: "clerk" }],
-      `invalid_arguments: robot_id: "clerk" is no id of a robot: expected 24 of 0-9 and a-f. The robot of this name is ${id}.`,
+      `invalid_arguments: robot_id: "clerk" is not an id of a robot: expected 24 of 0-9 and a-f. The robot of this name is ${id}.`,
     ],
     [
       ["robot_get", { robot_id: "x" }],
-      `invalid_arguments: robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
+      `invalid_arguments: robot_id: "x" is not an id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
     ],
     [
       ["robot_get", { robot_id: gone }],
@@ -178,7 +178,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     [update({ name: "chat" }), taken("chat")],
     [
       ["robot_switch", { robot_id: "x", session_id: "s" }],
-      `invalid_arguments: The session was not switched. robot_id: "x" is no id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
+      `invalid_arguments: The session was not switched. robot_id: "x" is not an id of a robot: expected 24 of 0-9 and a-f. You see: ${id} (clerk).`,
     ],
     [
       ["robot_switch", { robot_id: id }],
@@ -406,7 +406,7 @@ test("all that is wrong with the file is said at once, and keeps the service fro
     }
   };
   expect(faults("chat: { playbook: Help., destinations: [nobody] }\nA b: { playbook: ' ' }")).toMatch(
-    /chat\.name: "chat" is taken.*chat\.destinations: the file has no agent "nobody".*A b\.name: "A b" is none.*A b\.playbook: is blank/s,
+    /chat\.name: "chat" is taken.*chat\.destinations: the file has no agent "nobody".*A b\.name: "A b" is not a valid name.*A b\.playbook: is blank/s,
   );
   expect(faults("clerk: { tools: 7, maxTokens: 1 }")).toMatch(/playbook.*tools|tools.*playbook/s);
   expect(faults("clerk: { playbook: Help., destinations: [clerk] }")).toContain(
@@ -420,7 +420,7 @@ test("all that is wrong with the file is said at once, and keeps the service fro
     "clerk: { playbook: Help., reportSchema: { type: thing } }\ncook: { playbook: Cook., reportSchema: { $ref: '#/none' } }",
   );
   await expect(checkReportSchemas(file, readAgentsFile(file))).rejects.toThrow(
-    /clerk\.reportSchema: is no JSON Schema.*cook\.reportSchema: is no JSON Schema/s,
+    /clerk\.reportSchema: is not a usable JSON Schema.*cook\.reportSchema: is not a usable JSON Schema/s,
   );
   expect(faults("clerk: { playbook: Help. }")).toBe("none");
   expect(() => readAgentsFile(join(files.path, "none.yaml"))).toThrow(/none\.yaml/);

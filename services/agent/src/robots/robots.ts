@@ -60,7 +60,7 @@ export class Robots implements DefinitionReader {
     const named = visible.find(({ name }) => name === id);
     const why = isId
       ? `there is no robot ${id} that you see`
-      : `${JSON.stringify(id.slice(0, 60))} is no id of a robot: expected 24 of 0-9 and a-f`;
+      : `${JSON.stringify(id.slice(0, 60))} is not an id of a robot: expected 24 of 0-9 and a-f`;
     const help = named === undefined ? listOf(visible) : `The robot of this name is ${named.id}.`;
     throw new ToolError(
       ToolErrorCode.InvalidArguments,

@@ -8,8 +8,6 @@ export async function schemaFaults(schema: object | undefined, options?: Compile
     compile(schema);
     return [];
   } catch (error) {
-    return [
-      `is no JSON Schema that can be used: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`,
-    ];
+    return [`is not a usable JSON Schema: ${error instanceof Error ? error.message.slice(0, 300) : String(error)}`];
   }
 }

@@ -16,7 +16,7 @@ const NAME = /^[a-zA-Z0-9_-]+(?:\/[a-zA-Z0-9_-]+)*$/;
 export function skillNameFault(name: string): string | undefined {
   if (name.length <= bounds.nameChars && NAME.test(name)) return undefined;
   const shown = JSON.stringify(name.length > 60 ? `${name.slice(0, 60)}…` : name);
-  return `name: ${shown} is none. Use at most ${bounds.nameChars} characters: words of letters, digits, - and _, with / between them, such as "office/weekly-report"`;
+  return `name: ${shown} is not a valid name. Use at most ${bounds.nameChars} characters: words of letters, digits, - and _, with / between them, such as "office/weekly-report"`;
 }
 
 /** Reads the markdown of a skill: what its front matter says, or else its first line. */
@@ -41,7 +41,7 @@ export function readSkill(name: string, content: string): ReadSkill {
       : `content: name is ${JSON.stringify(ownName)}, and the skill is to be called ${JSON.stringify(name)}. Leave it out`,
     isTags
       ? undefined
-      : `content: tags are no list of lines of 1 to ${bounds.tagChars} characters that are seen, such as [mail, office]`,
+      : `content: tags are no list of lines of 1 to ${bounds.tagChars} visible characters, such as [mail, office]`,
     isTags && listed.length > bounds.tags
       ? `content: expected at most ${bounds.tags} tags, got ${listed.length}`
       : undefined,
@@ -89,7 +89,7 @@ function frontMatter(content: string): FrontMatter {
     return {
       attributes: {},
       body,
-      faults: [`content: its front matter is no YAML: ${error instanceof Error ? error.message : String(error)}`],
+      faults: [`content: its front matter is not YAML: ${error instanceof Error ? error.message : String(error)}`],
     };
   }
 }

@@ -146,8 +146,8 @@ test("each wrong input is answered in words that say what is wrong and what is r
     'Use at most 100 characters: words of letters, digits, - and _, with / between them, such as "office/weekly-report"';
   const save = (content: string, more = {}): [string, object] => ["save_skill", { name: NAME, content, ...more }];
   const wrong: readonly (readonly [readonly [string, object], string])[] = [
-    [save("x", { name: "../etc" }), `${not}name: "../etc" is none. ${names}`],
-    [save(" \n", { name: "a b" }), `${not}name: "a b" is none. ${names}; content: is blank. Say how the thing is done`],
+    [save("x", { name: "../etc" }), `${not}name: "../etc" is not a valid name. ${names}`],
+    [save(" \n", { name: "a b" }), `${not}name: "a b" is not a valid name. ${names}; content: is blank. Say how the thing is done`],
     [save("x".repeat(32_769)), `${not}content: expected at most 32768 characters, got 32769`],
     [save("---\ndescription: x\nDo it."), `${not}content: its front matter does not end. Write a line "---" after it`],
     [
@@ -156,7 +156,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
     ],
     [
       save("---\ndescription: 7\ntags: 7\n---\nx"),
-      `${not}content: description is no text. Write it in a line; content: tags are no list of lines of 1 to 64 characters that are seen, such as [mail, office]`,
+      `${not}content: description is no text. Write it in a line; content: tags are no list of lines of 1 to 64 visible characters, such as [mail, office]`,
     ],
     [
       save("---\nname: other\n---\nx"),
@@ -181,7 +181,7 @@ test("each wrong input is answered in words that say what is wrong and what is r
   for (const [[tool, input], expected] of wrong)
     expect([input, await alice(tool, input).then(({ text }) => `no error: ${text}`, words)]).toEqual([input, expected]);
   expect(await alice("save_skill", { name: NAME, content: "---\na: *b\n---\nx" }).catch(words)).toMatch(
-    /^invalid_arguments: .*its front matter is no YAML: /,
+    /^invalid_arguments: .*its front matter is not YAML: /,
   );
   expect((await alice("list_skills", {})).data).toMatchObject({ total: 1 });
 });

@@ -67,7 +67,7 @@ export class UserReplies {
       return true;
     } catch (error) {
       if (!(error instanceof UnroutableError)) throw error;
-      log.info({ topic, sessionId }, "nobody hears the replies of a session: its history has them");
+      log.info({ topic, sessionId }, "no program receives the replies of a session: its history has them");
       return false;
     }
   }

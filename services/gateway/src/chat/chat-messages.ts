@@ -90,8 +90,7 @@ function readImage(value: unknown, param: string, faults: RequestFault[]): strin
   if (typeof url === "string" && IMAGE.test(url)) return url;
   faults.push({
     param,
-    message:
-      "expected a data URL of a PNG, JPEG, GIF or WebP image in base64. Send the image itself, no address of one",
+    message: "expected a data URL of a PNG, JPEG, GIF or WebP image in base64. Send the image itself, not its address",
   });
   return "";
 }

@@ -150,7 +150,7 @@ export const chatComponents = {
     ChatRequest: {
       type: "object",
       description:
-        "As OpenAI has it. What tunes a model is passed over; what would change the answer's form is refused.",
+        "A request of OpenAI's API. Parameters that tune a model are ignored; those that would change the answer's form are refused.",
       required: ["messages"],
       properties: {
         messages: {

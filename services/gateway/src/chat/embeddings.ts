@@ -74,7 +74,7 @@ function readRequest({ input, model, dimensions }: Readonly<Record<string, unkno
   };
   const texts = [input ?? []].flat();
   if (texts.length === 0 || !texts.every((text) => typeof text === "string"))
-    refuse("input: expected a text or a list of texts. Send texts, no tokens", "input");
+    refuse("input: expected a text or a list of texts. Send texts, not tokens", "input");
   const args = {
     texts: texts as string[],
     ...(model == null || model === AGENT_MODEL ? {} : { model: String(model) }),

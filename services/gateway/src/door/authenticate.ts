@@ -41,7 +41,7 @@ export function createAuthenticator({
     if (tokens !== undefined && tokens.size > 0) {
       if (presented === undefined) throw unauthorized("no bearer token came with it", "one of the policy's tokens");
       const found = tokens.find(presented, clock());
-      if (found === undefined) throw unauthorized("its bearer token is nobody's", "one of the policy's tokens");
+      if (found === undefined) throw unauthorized("its bearer token is unknown", "one of the policy's tokens");
       if (found.isExpired) throw unauthorized("its bearer token has expired", "a newer one");
       return found.holder;
     }

@@ -100,7 +100,7 @@ export function readA2aBody(body: ReceivedBody, headers: IncomingHttpHeaders): R
 /**
  * The message of MCP in a request's body. The protocol decides whether it is a message.
  * @throws {McpRequestTooLargeError} with its id
- * @throws {ToolError} in words for the client, if it is no JSON
+ * @throws {ToolError} in words for the client, if it is not JSON
  */
 export function readMcpMessage(body: ReceivedBody, headers: IncomingHttpHeaders): unknown {
   const value = readJson(body, headers, MESSAGE);

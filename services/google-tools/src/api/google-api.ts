@@ -98,6 +98,9 @@ export class GoogleApi {
 /** A part of a path that stays one. */
 function pathPart(part: string): string {
   if (part === "." || part === "..")
-    throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot ask Google for ${JSON.stringify(part)}: it is no id.`);
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot ask Google for ${JSON.stringify(part)}: it is not an id.`,
+    );
   return encodeURIComponent(part);
 }

@@ -3,7 +3,7 @@ import { saidBy, ToolError, ToolErrorCode, visibleText } from "@rockbot/contract
 import { loginRequired } from "../accounts/access-tokens.ts";
 import type { Product } from "../accounts/products.ts";
 
-/** An answer of the API as it came; without a body if that is no JSON object. */
+/** An answer of the API as it came; without a body if that is not JSON object. */
 export interface ApiAnswer {
   readonly status: number;
   readonly retryAfterMs: number | undefined;

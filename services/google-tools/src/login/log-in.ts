@@ -114,7 +114,7 @@ async function answerOfPerson(
     if (query !== undefined) resolve(query);
   });
   server.on("error", (error) =>
-    reject(new LoginError(`no port of 127.0.0.1 can be had: ${(error as NodeJS.ErrnoException).code}`)),
+    reject(new LoginError(`no port of 127.0.0.1 is free: ${(error as NodeJS.ErrnoException).code}`)),
   );
   const onAbort = (): void => reject(new LoginError("nobody logged in in time, or the command was ended"));
   signal.addEventListener("abort", onAbort, { once: true });

@@ -90,7 +90,7 @@ function itemOf(
   const faults = [
     ...(title === undefined ? ["title: a new item needs one"] : []),
     ...(body === undefined ? ["body: a new item needs one"] : []),
-    ...(kind === undefined ? [`kind: ${JSON.stringify(wanted)} is none. ${namesHelp(wanted, kinds)}`] : []),
+    ...(kind === undefined ? [`kind: ${JSON.stringify(wanted)} is not a known kind. ${namesHelp(wanted, kinds)}`] : []),
   ];
   if (title === undefined || body === undefined || kind === undefined)
     throw new ToolError(ToolErrorCode.InvalidArguments, `Cannot save: ${faults.join("; ")}`);

@@ -131,8 +131,8 @@ test("neither links nor what is no text in UTF-8 is imported", async () => {
   rmSync(join(folder.path, "link.md"));
   for (const name of ["latin.md", "latin.jsonl"])
     writeFileSync(join(folder.path, name), Buffer.from('{"id":"a","title":"ü","body":"ü"}', "latin1"));
-  await expect(itemsOf(folder.path)).rejects.toThrow(/latin\.md: it is no text in UTF-8/);
-  await expect(itemsOf(join(folder.path, "latin.jsonl"))).rejects.toThrow(/latin\.jsonl: it is no text in UTF-8/);
+  await expect(itemsOf(folder.path)).rejects.toThrow(/latin\.md: it is not UTF-8 text/);
+  await expect(itemsOf(join(folder.path, "latin.jsonl"))).rejects.toThrow(/latin\.jsonl: it is not UTF-8 text/);
 });
 
 test("a fault names its file and line, and all that is wrong there", async () => {
@@ -146,9 +146,9 @@ test("a fault names its file and line, and all that is wrong there", async () =>
     /items\.jsonl, line 2: kind: "blog" is none of node, post; id: expected a text .*; title: is missing; body: is missing; tags: expected .*; created_at: expected a date; owner: /,
   );
   writeFileSync(file, "{");
-  await expect(itemsOf(file)).rejects.toThrow(/line 1: it is no JSON/);
+  await expect(itemsOf(file)).rejects.toThrow(/line 1: it is not JSON/);
   writeFileSync(join(folder.path, "x.md"), "---\na: [\n---\nx");
-  await expect(itemsOf(folder.path)).rejects.toThrow(/x\.md: its front matter is no YAML/);
+  await expect(itemsOf(folder.path)).rejects.toThrow(/x\.md: its front matter is not YAML/);
   await expect(itemsOf(join(folder.path, "missing"))).rejects.toThrow(/Cannot import .*missing: there is no such file/);
   await expect(itemsOf(join(folder.path, "x.md"))).rejects.toThrow(
     /expected a folder of markdown files, or a file NAME\.jsonl/,

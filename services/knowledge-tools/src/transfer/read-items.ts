@@ -75,7 +75,7 @@ async function* lineItems(file: string, defaults: ItemDefaults): AsyncGenerator<
     try {
       value = JSON.parse(line);
     } catch {
-      throw new ImportError(`Cannot import ${where}: it is no JSON`);
+      throw new ImportError(`Cannot import ${where}: it is not JSON`);
     }
     yield itemOf(value, where, defaults);
   }
@@ -106,7 +106,7 @@ function decoded(file: string, decoder: TextDecoder, bytes: Buffer, options?: { 
   try {
     return decoder.decode(bytes, options);
   } catch {
-    throw new ImportError(`Cannot import ${file}: it is no text in UTF-8`);
+    throw new ImportError(`Cannot import ${file}: it is not UTF-8 text`);
   }
 }
 
@@ -116,7 +116,7 @@ function frontMatter(file: string, text: string): { readonly attributes: object;
   const document = parseDocument(yaml, { prettyErrors: false, logLevel: "error" });
   const [fault] = document.errors;
   if (fault !== undefined)
-    throw new ImportError(`Cannot import ${file}: its front matter is no YAML: ${fault.message}`);
+    throw new ImportError(`Cannot import ${file}: its front matter is not YAML: ${fault.message}`);
   const { value: attributes, fault: unfit } = yamlValue(document);
   if (unfit !== undefined) throw new ImportError(`Cannot import ${file}: its front matter cannot be used: ${unfit}`);
   return {

@@ -37,7 +37,7 @@ function idOf(text: string, baseUrl: string): string {
   if (id !== undefined) return id;
   throw new ToolError(
     ToolErrorCode.InvalidArguments,
-    `Cannot read ${JSON.stringify(text.slice(0, 200))}: it is no address of a job posting on LinkedIn, such as https://www.linkedin.com/jobs/view/4012345678.`,
+    `Cannot read ${JSON.stringify(text.slice(0, 200))}: it is not the address of a job posting on LinkedIn, such as https://www.linkedin.com/jobs/view/4012345678.`,
   );
 }
 

@@ -97,7 +97,7 @@ function readCommand(
     );
   const program = command.slice(command.lastIndexOf("/") + 1);
   if (RUNS_ANYTHING.test(program))
-    throw denied(`command: ${program} runs whatever it is told; ask for the program itself`);
+    throw denied(`command: ${program} runs any command in its arguments; ask for the program itself`);
   if (INTERPRETER.test(program) && (args[0] === undefined || args.some((arg) => arg.startsWith("-"))))
     throw denied(`command: ${program} can only be asked for with a file to run, and without options`);
   if (

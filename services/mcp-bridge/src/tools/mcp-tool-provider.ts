@@ -84,7 +84,7 @@ export class McpToolProvider implements ToolProvider {
     // tools.
     const isOwnName = !this.#pool.servers.some((server) => mayBeAnnouncedMcpName(toolName, server.name));
     if (isOwnName && unheard.some((server) => server.health.failures === 0)) {
-      const message = `"${toolName.slice(0, 80)}" cannot be called now: what may offer it is being connected. Nothing was run. Try again later.`;
+      const message = `"${toolName.slice(0, 80)}" cannot be called now: the server that may offer it is connecting. Nothing was run. Try again later.`;
       throw new ToolError(ToolErrorCode.Unavailable, message, {
         retryAfterMs: AWAY_RETRY_MS,
         details: { mayHaveRun: false, reason: "server_away" },

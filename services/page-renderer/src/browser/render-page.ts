@@ -112,7 +112,7 @@ async function readPage(
     try {
       const at = page.url();
       const place = httpUrl(at);
-      if (place === undefined) throw noPage(url, `it leads to ${at.slice(0, 20)}, which is no page of the web`);
+      if (place === undefined) throw noPage(url, `it leads to ${at.slice(0, 20)}, which is not a web page`);
       if (answer !== undefined) checkAnswer(url, place, answer);
       const html = await htmlOf(page, await context.newCDPSession(page), maxPageBytes);
       return {
@@ -144,7 +144,7 @@ function checkAnswer(url: URL, at: URL, answer: Response): void {
   const type = answer.headers()["content-type"]?.split(";")[0]?.trim().toLowerCase() ?? "";
   // What the browser shows of other kinds is a viewer of its own.
   if (/^(?:application\/pdf|image\/(?!svg)|audio\/|video\/)/.test(type))
-    throw noPage(url, `it is of the type ${type}, and no page. It needs no browser`);
+    throw noPage(url, `it is of the type ${type}, not a page. It needs no browser`);
 }
 
 /** @param why in the page's words, too: where it leads, and its type */

@@ -101,8 +101,12 @@ function refused(
   if (status === 429)
     return new ToolError(ToolErrorCode.RateLimited, `${words}. Wait before you try again.`, { retryAfterMs, details });
   if (status >= 400 && status < 500)
-    return new ToolError(ToolErrorCode.Denied, `${words}. An operator looks after the client's id, secret and scope.`, {
-      details: { ...details, reason: "no_credential" },
-    });
+    return new ToolError(
+      ToolErrorCode.Denied,
+      `${words}. An operator has to check the client's id, secret and scope.`,
+      {
+        details: { ...details, reason: "no_credential" },
+      },
+    );
   return new ToolError(ToolErrorCode.Unavailable, `${words}. Try again later.`, { retryAfterMs, details });
 }

@@ -49,7 +49,7 @@ export function grantOf({ kind, client, origins }: Credential, document?: SaidGr
     throw new RangeError(`no "tokenUrl" says where tokens for the credential "${kind}" come from`);
   if (client.tokenUrl === undefined && !origins.has(URL.parse(tokenUrl)?.origin ?? ""))
     throw new RangeError(
-      `its tokens come from ${tokenUrl.slice(0, 200)}, which is none of the origins of the credential "${kind}": add it there, or set "tokenUrl"`,
+      `its tokens come from ${tokenUrl.slice(0, 200)}, which is not one of the origins of the credential "${kind}": add it there, or set "tokenUrl"`,
     );
   return { tokenUrl, scope: client.scope ?? document?.scope };
 }
@@ -114,9 +114,13 @@ function valueFor({ kind, own, accounts, client }: Credential, caller: string, a
   if (value === undefined)
     throw denied(`the variable with the credential "${kind}" for "${caller}" is not set. An operator sets it`);
   if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(value))
-    throw denied(`the credential "${kind}" for "${caller}" has characters that no header takes. An operator mends it`);
+    throw denied(
+      `the credential "${kind}" for "${caller}" has characters that no HTTP header can carry. An operator has to correct it`,
+    );
   if (client !== undefined && !value.includes(":"))
-    throw denied(`the credential "${kind}" for "${caller}" is no id:secret. An operator mends it`);
+    throw denied(
+      `the credential "${kind}" for "${caller}" does not have the form id:secret. An operator has to correct it`,
+    );
   return value;
 }
 

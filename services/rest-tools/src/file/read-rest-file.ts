@@ -266,7 +266,7 @@ class FileReader {
     );
     for (const [name, parts] of headerTemplates)
       if (parts.some((part) => typeof part === "string" && /[^\t\x20-\x7e]/.test(part)))
-        this.#fault([...path, "headers", name], "it has characters that no header takes");
+        this.#fault([...path, "headers", name], "it has characters that no HTTP header can carry");
     const bodyTemplate = body === undefined ? undefined : bodyOf(body, [...path, "body"], template);
     const takesBody = method === "POST" || method === "PUT" || method === "PATCH";
     const request: RequestTemplate = {

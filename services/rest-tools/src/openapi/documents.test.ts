@@ -116,7 +116,7 @@ test("operations are called with the parameters, server variables and credential
   });
 });
 
-test("a form is written in the style that the document names for a property, and what is no JSON or form is a text or bytes", async () => {
+test("a form is written in the style that the document names for a property, and what is not JSON or form is a text or bytes", async () => {
   const nested = {
     type: "object",
     properties: {

@@ -38,7 +38,7 @@ export async function fetchDocument(
     if (response.status !== 200) throw new Error(`the server answered with status ${response.status}`);
     const { bytes, isCut } = await response.body();
     const text = isCut ? undefined : decodeText(bytes, response.header("content-type"));
-    if (text === undefined) throw new Error("it is no text, or broke off");
+    if (text === undefined) throw new Error("it is not text, or broke off");
     return { text, at: response.url };
   } catch (error) {
     if (error instanceof ToolError) throw new Error(error.message);

@@ -251,7 +251,7 @@ class OperationReader {
     const { origin } = new URL(server);
     return known.has(origin)
       ? []
-      : [`calls ${origin}, which is none of the origins that the file of REST tools names for "${this.#from.name}"`];
+      : [`calls ${origin}, which is not one of the origins that the file of REST tools names for "${this.#from.name}"`];
   }
 
   /** The address that the paths are added to. */

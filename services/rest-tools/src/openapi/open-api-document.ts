@@ -33,7 +33,7 @@ export function readOpenApiDocument(marked: string): OpenApiDocument {
     const [why = ""] = error instanceof Error ? error.message.split("\n") : [];
     throw new SyntaxError(`it is neither JSON nor YAML: ${cleanText(why, 200)}`);
   }
-  if (!isRecord(value)) throw new SyntaxError("it is no object");
+  if (!isRecord(value)) throw new SyntaxError("it is not an object");
   if (!isRecord(value["paths"])) throw new SyntaxError('it has no "paths"');
   const version = value["openapi"] ?? value["swagger"];
   if (typeof version !== "string" || !/^(?:2\.0|3\.[0-2])/.test(version))

@@ -39,7 +39,7 @@ export function headerValue(name: string, value: unknown): string {
   if (!/^[\t\x20-\x7e\x80-\xff]*$/.test(text))
     throw refusal(
       name,
-      "it has characters that no header takes: line breaks, control characters, or ones beyond Latin-1",
+      "it has characters that no HTTP header can carry: line breaks, control characters, or ones beyond Latin-1",
     );
   return text.trim();
 }

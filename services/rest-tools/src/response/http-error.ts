@@ -23,7 +23,7 @@ export function httpError({ what, status, retryAfterMs, text, hasEffects }: Http
   if (status === 401 || status === 403)
     return new ToolError(
       ToolErrorCode.Denied,
-      `${words}. The credential is missing, wrong, or has no right to this: an operator looks after it.`,
+      `${words}. The credential is missing, wrong, or has no right to this: an operator has to check it.`,
       more,
     );
   if (status === 400 || status === 422)

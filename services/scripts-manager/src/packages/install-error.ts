@@ -26,7 +26,7 @@ export function installError(words: string, fault: GateFault | undefined): ToolE
   if (/CERTIFICATE_VERIFY_FAILED|SSLError/.test(words)) {
     return failure(
       "unavailable",
-      "the package index has a certificate that cannot be verified. Its operator has to name whom to believe",
+      "the package index has a certificate that cannot be verified. Its operator has to name the certificates to trust",
       "index_untrusted",
       {
         isRetryable: false,
@@ -56,19 +56,19 @@ export function installError(words: string, fault: GateFault | undefined): ToolE
   if (/No space left on device|Cannot allocate memory|MemoryError/.test(words)) {
     return failure(
       "too_large",
-      "there is not the room for them, all that they need included. Take fewer or smaller ones",
+      "there is not enough room for them, all that they need included. Take fewer or smaller ones",
       "packages_too_large",
     );
   }
   if (/No matching distribution|ResolutionImpossible|conflicting dependencies|Could not find a version/i.test(words)) {
     return failure(
       "invalid_arguments",
-      `no such packages go together. Only wheels for this Python are taken. pip says: ${sayable(words)}`,
+      `these packages do not fit together. Only wheels for this Python are taken. pip says: ${sayable(words)}`,
       "packages_not_found",
       FROM_PIP,
     );
   }
-  return failure("execution_failed", `pip did not manage to. It says: ${sayable(words)}`, "install_failed", FROM_PIP);
+  return failure("execution_failed", `pip failed. It says: ${sayable(words)}`, "install_failed", FROM_PIP);
 }
 
 export function failure(
@@ -84,5 +84,5 @@ export function failure(
 function sayable(words: string): string {
   const lines = words.split("\n").filter((line) => line.startsWith("ERROR:") && !/:\/\/|(^|[\s'"])\/\w/.test(line));
   const said = lines.map((line) => line.slice("ERROR:".length).trim()).join(" ");
-  return said === "" ? "nothing that could be told" : said.replace(/[\p{Cc}\p{Cf}]/gu, "").slice(0, MAX_WORDS);
+  return said === "" ? "nothing that can be shown" : said.replace(/[\p{Cc}\p{Cf}]/gu, "").slice(0, MAX_WORDS);
 }

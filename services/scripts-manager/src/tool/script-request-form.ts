@@ -82,7 +82,7 @@ function responseTo(
   if (!isOutput(structured))
     return errorReply(
       toolCallId,
-      new ToolError(ToolErrorCode.ExecutionFailed, "What became of the script is not known any more."),
+      new ToolError(ToolErrorCode.ExecutionFailed, "The outcome of the script is not known any more."),
     );
   const { stdout, stderr, exit_code, signal, limit, duration_ms, wait_ms } = structured;
   const elapsedMs = Math.round(duration_ms + wait_ms);

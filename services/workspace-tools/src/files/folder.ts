@@ -193,7 +193,7 @@ export class Folder implements AsyncDisposable {
 
   #at(name: string): string {
     if (name === "" || name === "." || name === ".." || /[/\0]/.test(name))
-      throw new RangeError(`Cannot open ${JSON.stringify(name)}: it is no single name`);
+      throw new RangeError(`Cannot open ${JSON.stringify(name)}: it is not a single name`);
     return `${this.#path}/${name}`;
   }
 

@@ -29,7 +29,7 @@ export function workspacePath(text: string, roots: readonly Root[]): WorkspacePa
   const [first] = parts;
   const named = roots.find(({ name }) => name === first);
   const root = named ?? (roots.length === 1 ? roots[0] : undefined);
-  if (root === undefined) throw refused(text, `it begins with no root of yours, which are: ${namesOf(roots)}`);
+  if (root === undefined) throw refused(text, `it does not begin with one of your roots, which are: ${namesOf(roots)}`);
   const names = named === undefined ? parts : parts.slice(1);
   if (names.length > MOST_NAMES)
     throw refused(text, `it has more than ${MOST_NAMES} names`, ToolErrorCode.InvalidArguments);

@@ -41,7 +41,7 @@ export async function workspaceRoots(
   if (process.platform !== "linux") {
     throw new ToolError(
       ToolErrorCode.Unavailable,
-      `Cannot open a workspace on ${process.platform}: that no path leads out of it is held by descriptors of files, as only Linux has them. Run workspace-tools on Linux, or in a container.`,
+      `Cannot open a workspace on ${process.platform}: only Linux has the file descriptors that keep paths inside it. Run workspace-tools on Linux, or in a container.`,
       { isRetryable: false },
     );
   }
@@ -92,7 +92,7 @@ async function rootsOf(configured: NonNullable<WorkspaceToolsConfig["workspaceRo
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         faults.push(
-          `workspaceRoots.${name}: "${folder}" is no folder that can be opened (${code ?? message}). Make it, or name another`,
+          `workspaceRoots.${name}: "${folder}" is not a folder that can be opened (${code ?? message}). Make it, or name another`,
         );
         return undefined;
       }

@@ -44,7 +44,7 @@ export class Workspace {
     options?: { readonly isMade?: boolean },
   ): Promise<{ readonly folder: Folder; readonly name: string }> {
     const name = path.names.at(-1);
-    if (name === undefined) throw failed(path, "it is a root, and no file. Name a file in it");
+    if (name === undefined) throw failed(path, "it is a root, not a file. Name a file in it");
     return {
       folder: await inWords(path, "a file", () =>
         this.#walk(path.root, path.names.slice(0, -1), options?.isMade ?? false),

@@ -31,7 +31,7 @@ export function bash({ roots, programs, maxTimeoutSeconds, keepBytes }: BashOpti
       if (command.includes("\0") || !command.isWellFormed()) {
         throw new ToolError(
           ToolErrorCode.InvalidArguments,
-          "The command was not run: it has a character NUL, or half of a character, which no program can be given.",
+          "The command was not run: it has a character NUL, or half of a character, which cannot be passed to a program.",
         );
       }
       const seconds = Math.min(timeout_seconds, maxTimeoutSeconds);

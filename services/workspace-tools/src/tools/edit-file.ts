@@ -16,7 +16,7 @@ export function editFile({ roots, maxBytes }: WriteFileOptions): Tool {
       const edit = (content: Buffer | undefined): Buffer => {
         const whole = content === undefined ? undefined : textOf(content);
         if (content === undefined) throw refused(path.text, "there is no such file. Make it with write_file");
-        if (whole === undefined) throw refused(path.text, "it is no text in UTF-8. Write it anew with write_file");
+        if (whole === undefined) throw refused(path.text, "it is not UTF-8 text. Write it anew with write_file");
         const [old, fresh] = hasCrLfOnly(whole) ? [withCrLf(before), withCrLf(after)] : [before, after];
         const places = countOf(whole, old);
         if (places === 0) throw refused(path.text, absent(whole, before));

@@ -225,7 +225,7 @@ test("list_files names the roots, and what lies in a folder and below it", async
   });
   expect((await workspace.call("list_files", { path: "docs" })).content).toBe("(The folder is empty.)");
   await expect(workspace.call("list_files", { path: "else" })).rejects.toThrow(
-    "it begins with no root of yours, which are: docs, work",
+    "it does not begin with one of your roots, which are: docs, work",
   );
 });
 

@@ -161,7 +161,7 @@ describe.runIf(missing === undefined)(
         ["POST", "/path", "sent"],
       ]);
       expect(await run(one, ask(`${other.url}/path`))).toContain("403");
-      const words = `This proxy refuses 127.0.0.1:${other.port}: it is none of the hosts that are granted.`;
+      const words = `This proxy refuses 127.0.0.1:${other.port}: it is not one of the granted hosts.`;
       const raw = `python3 -c 'import os,socket; s=socket.create_connection(os.environ["http_proxy"][7:].split(":")); s.sendall(b"CONNECT 127.0.0.1:${other.port} HTTP/1.1\\r\\n\\r\\n"); print(s.makefile().read())'`;
       const body = `python3 -c 'import urllib.request as u, urllib.error as e\ntry: u.urlopen("${other.url}/path", timeout=20)\nexcept e.HTTPError as f: print(f.read().decode())'`;
       for (const command of [raw, body]) expect(await run(one, command)).toContain(words);

@@ -41,9 +41,9 @@ const resolver = new DefaultAgentCardResolver({ legacyCompat: { enabled: true } 
 export function readAgentCard(text: string, { origins }: Pick<KnownAgent, "origins">): AgentCard {
   const parsed = parseJson(text);
   if (!parsed.ok) throw new Error(`it is ${parsed.fault.message}`);
-  if (!isRecord(parsed.value)) throw new Error("it is no JSON object");
+  if (!isRecord(parsed.value)) throw new Error("it is not a JSON object");
   const card = sdkCard(parsed.value);
-  if (card.name === "") throw new Error("it is no card of A2A: it has no name");
+  if (card.name === "") throw new Error("it is not an A2A card: it has no name");
   const required = (card.capabilities?.extensions ?? [])
     .filter((extension) => extension.required)
     .map(({ uri }) => line(uri));
@@ -90,7 +90,7 @@ function sdkCard(value: Record<string, unknown>): SdkCard {
     const normalized = resolver.normalizeAgentCard(value);
     return (normalized as unknown) === value ? CardMessage.fromJSON(value) : normalized;
   } catch {
-    throw new Error("it is no card of A2A");
+    throw new Error("it is not an A2A card");
   }
 }
 

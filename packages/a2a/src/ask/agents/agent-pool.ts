@@ -82,7 +82,7 @@ export class AgentPool implements AsyncDisposable {
 
   /** Cards that could not be used the last time, and why. */
   get faults(): readonly { readonly name: string; readonly why: string }[] {
-    return this.#sources.faults("whether its card is approved cannot be read");
+    return this.#sources.faults("the approvals of its card cannot be read");
   }
 
   /** How many parts of cards wait for an operator. */
@@ -136,7 +136,7 @@ export function shownAgent<Agent extends KnownAgent | AnnouncedAgent>(
   const card = isReady
     ? { ...content, skills: content.skills.filter(({ id }) => offered.has(skillPin(id))) }
     : undefined;
-  const why = isBlind ? "whether its card is approved cannot be read now" : (fault ?? "its card is still being read");
+  const why = isBlind ? "the approvals of its card cannot be read now" : (fault ?? "its card is still being read");
   const heldCard = held.find(({ name }) => name === CARD_PIN);
   const off = isReady
     ? undefined

@@ -25,7 +25,7 @@ export async function fetchCard(cardUrl: string, fetch: PublicFetch, signal: Abo
   } catch (error) {
     if (error instanceof ToolError) throw new Error(error.message);
     if (error instanceof TypeError && (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA")
-      throw new Error("it is no text of UTF-8");
+      throw new Error("it is not UTF-8 text");
     throw error;
   }
 }

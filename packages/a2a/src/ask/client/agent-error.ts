@@ -47,7 +47,7 @@ export function agentError(agent: string, error: unknown): ToolError {
     return isTooLarge(error)
       ? new ToolError(
           ToolErrorCode.TooLarge,
-          `The agent "${agent}" sent more than is read of one answer, so the call was ended. Ask it for less.`,
+          `The agent "${agent}" sent an answer larger than the limit, so the call was ended. Ask it for less.`,
           {
             cause: error,
             details: { mayHaveRun: true },
@@ -63,7 +63,8 @@ export function agentError(agent: string, error: unknown): ToolError {
     });
   }
   const status = error instanceof Error ? /\bStatus: (\d{3})\b|: (\d{3}) /.exec(error.message.slice(0, 300)) : null;
-  const other = status === null ? "its answer is none of A2A" : `it answered with status ${status[1] ?? status[2]}`;
+  const other =
+    status === null ? "its answer does not follow A2A" : `it answered with status ${status[1] ?? status[2]}`;
   const what = refusal === undefined ? other : `it failed ${refusalWords(error)}`;
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,

@@ -25,7 +25,7 @@ export function agentFetch(
   ): Promise<Response> => {
     const url = new URL(input);
     if (!origins.has(url.origin))
-      throw denied(`Nothing was sent to the agent "${name}": ${url.origin} is none of its origins.`);
+      throw denied(`Nothing was sent to the agent "${name}": ${url.origin} is not one of its origins.`);
     const own = Object.fromEntries(new Headers(headers ?? {}));
     const response = await fetch(url.href, {
       method: method as "GET" | "POST" | "DELETE",
@@ -66,11 +66,11 @@ function refusalOf(name: string, response: PublicResponse): ToolError | undefine
   if (status >= 300 && status < 400)
     return new ToolError(
       ToolErrorCode.ExecutionFailed,
-      `The agent "${name}" redirects the request to another place, which is not followed. An operator looks at its "url" in the file.`,
+      `The agent "${name}" redirects the request to another place, which is not followed. An operator has to check its "url" in the file.`,
     );
   if (status === 401 || status === 403)
     return denied(
-      `The agent "${name}" refuses the request with status ${status}: its credential is missing, wrong, or has no right to this. An operator looks after it.`,
+      `The agent "${name}" refuses the request with status ${status}: its credential is missing, wrong, or has no right to this. An operator has to check it.`,
     );
   if (status === 429)
     return new ToolError(
@@ -98,7 +98,7 @@ function credentialFor(name: string, { type, env: variable }: AgentCredential, e
     );
   if (!/^[\x21-\x7e][\x20-\x7e]*$/.test(value))
     throw denied(
-      `Nothing was sent to the agent "${name}": its credential has characters that no header takes. An operator mends it.`,
+      `Nothing was sent to the agent "${name}": its credential has characters that no HTTP header can carry. An operator has to correct it.`,
     );
   if (type === "api_key") return value;
   return type === "basic" ? `Basic ${Buffer.from(value).toString("base64")}` : `Bearer ${value}`;

@@ -171,9 +171,9 @@ function messageOf({ text, skill, taskId, contextId, messageId }: AgentRequest):
 
 function whyLost(error: unknown): string {
   const said = refusalWords(error);
-  if (said !== undefined) return `it does not tell of the task ${said}`;
+  if (said !== undefined) return `it does not report on the task ${said}`;
   return isRefusal(error)
-    ? "it cannot be asked for the task with the credential of now, which an operator looks after"
+    ? "it refuses the present credential, which an operator has to check"
     : "it does not answer any more";
 }
 
@@ -193,7 +193,7 @@ export function lost(
     : `Look after it with invoke_agent, with the task_id ${JSON.stringify(taskId)} and without a message.`;
   return new ToolError(
     ToolErrorCode.OutcomeUnknown,
-    `The agent "${agent}" was given the task, and what came of it is not known: ${why}. ${taskId === undefined ? byContext : byTask}`,
+    `The agent "${agent}" was given the task, and its outcome is not known: ${why}. ${taskId === undefined ? byContext : byTask}`,
     {
       details: {
         mayHaveRun: true,

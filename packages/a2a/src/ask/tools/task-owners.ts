@@ -74,13 +74,13 @@ export class TaskOwners {
       .get(keyOf(agent, kind, id))
       .catch((cause: unknown) => {
         if (!(cause instanceof StoreUnavailableError)) throw cause;
-        const why = `${nothing} whether it gave you the ${kind} cannot be read now, as its memory does not answer. Try again later.`;
+        const why = `${nothing} the memory that says whose the ${kind} is does not answer. Try again later.`;
         throw new ToolError(ToolErrorCode.Unavailable, why, { cause, details: { mayHaveRun: false } });
       });
     if (found !== undefined) return;
     throw new ToolError(
       ToolErrorCode.InvalidArguments,
-      `${nothing} it is not known that it gave you the ${kind} ${JSON.stringify(id)}. Use one of a result of yours, or leave it out and begin anew.`,
+      `${nothing} the ${kind} ${JSON.stringify(id)} is not known to be yours. Use one from a result of yours, or leave it out to begin anew.`,
       { details: { mayHaveRun: false } },
     );
   }

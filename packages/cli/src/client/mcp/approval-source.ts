@@ -84,7 +84,7 @@ export async function openApprovalSource({
   if (lockFile !== undefined) {
     if (!existsSync(lockFile))
       throw new CommandError(
-        `Cannot look what waits: there is no file ${lockFile}. The service writes it once it has something to keep`,
+        `Cannot show what waits: there is no file ${lockFile}. The service writes it once it has something to keep`,
       );
     return storeSource(openFileTrustStore(lockFile));
   }
@@ -94,7 +94,7 @@ export async function openApprovalSource({
   const file = servers === undefined ? undefined : lockFileBeside(servers);
   if (file !== undefined) return storeSource(openFileTrustStore(file));
   throw new CommandError(
-    'Cannot look what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE; for a service that keeps approvals in a file, --lock-file FILE',
+    'Cannot show what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE; for a service that keeps approvals in a file, --lock-file FILE',
   );
 }
 

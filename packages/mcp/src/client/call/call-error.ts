@@ -171,7 +171,7 @@ export function callError(error: unknown, { server, tool, redact, isRepeatSafe =
   if (error instanceof SdkError && error.code === SdkErrorCode.InvalidResult)
     return failed(
       ToolErrorCode.ExecutionFailed,
-      `${what} has run, and its answer is no result as the protocol has it.`,
+      `${what} has run, and its answer is not a valid result of the protocol.`,
       true,
     );
   if (error instanceof SdkError && error.code === SdkErrorCode.UnsupportedResultType)
@@ -228,7 +228,7 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
   if (error.code === TOO_LONG_CODE)
     return failed(
       ToolErrorCode.TooLarge,
-      `${what} has run, and ${error.message}, more than is read. Ask for less.`,
+      `${what} has run, and ${error.message}, more than the limit. Ask for less.`,
       true,
     );
   if (error.code === NO_ANSWER_CODE)
@@ -236,7 +236,7 @@ function protocolError(error: ProtocolError, { what, said, serverData, failed }:
   if (error.code === UNREADABLE_CODE)
     return failed(
       ToolErrorCode.ExecutionFailed,
-      `${what} has run, and its answer is no result as the protocol has it${said(error.message, ": ")}.`,
+      `${what} has run, and its answer is not a valid result of the protocol${said(error.message, ": ")}.`,
       true,
     );
   if (error.code === ProtocolErrorCode.InvalidParams || error.code === ProtocolErrorCode.MethodNotFound) {

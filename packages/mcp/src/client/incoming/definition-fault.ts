@@ -19,7 +19,7 @@ export function definitionFault(definition: unknown): string | undefined {
   if (name === INSTRUCTIONS) return "its name stands for the server's instructions";
   if (name.length > MAX_NAME) return `its name has ${name.length} characters, more than ${MAX_NAME}`;
   // It cannot be cleaned, as calls carry it.
-  if (cleanText(name, MAX_NAME) !== name) return "its name has characters that are not seen";
+  if (cleanText(name, MAX_NAME) !== name) return "its name has invisible characters";
   for (const [field, schema] of Object.entries({ inputSchema, outputSchema }))
     if (JSON.stringify(schema ?? {}).length > MAX_SCHEMA_LENGTH)
       return `${field}: it has more than ${MAX_SCHEMA_LENGTH} characters`;

@@ -48,7 +48,7 @@ export class Listing {
   leaveOut(tool: string, why: string): void {
     if (this.#leftOut.length < MAX_TOLD) this.#leftOut.push({ tool, why });
     else if (this.#leftOut.length === MAX_TOLD)
-      this.#leftOut.push({ tool: "further ones", why: "the reasons are too many to be told" });
+      this.#leftOut.push({ tool: "further ones", why: "there are too many reasons to list" });
   }
 
   /** One page, as the SDK may have it. */
@@ -71,7 +71,7 @@ export class Listing {
     if (!this.#isCut)
       this.leaveOut(
         "the rest of the list",
-        `it is longer than what is read: ${MAX_TOOLS} tools, ${MAX_PAGES} pages, ${MAX_MS / 1_000} seconds`,
+        `it is longer than the limit: ${MAX_TOOLS} tools, ${MAX_PAGES} pages, ${MAX_MS / 1_000} seconds`,
       );
     this.#isCut = true;
   }

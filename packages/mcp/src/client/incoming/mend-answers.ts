@@ -26,7 +26,7 @@ export interface MendedAnswers {
  * read. Numbers in a result that JavaScript would change are text. In lists of tools numbers are bounds in schemas, and
  * stay numbers.
  * @param askedId the request that the text answers, if it can answer only that one
- * @returns undefined if the text is no JSON
+ * @returns undefined if the text is not JSON
  */
 export function mendAnswers(text: string, askedId?: () => unknown): MendedAnswers | undefined {
   let value: unknown;

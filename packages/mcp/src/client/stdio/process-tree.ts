@@ -30,7 +30,7 @@ export function obstacleTo({ uid, gid, memoryMib }: StdioAddress): string | unde
   if (gid !== undefined && !isRoot && gid !== own.gid)
     return `it is to run as the group ${gid}, which only a bridge that runs as root can do`;
   if (memoryMib !== undefined && process.platform !== "linux")
-    return "its memory is to be limited, which this system does not let us do";
+    return "its memory has a limit, which this system cannot enforce";
   return undefined;
 }
 

@@ -48,7 +48,7 @@ export function mcpGetServiceDetails(
   });
 }
 
-/** The text itself if it is no JSON: a bridge of another make may say what it likes. */
+/** The text itself if it is not JSON: a bridge of another make may say what it likes. */
 function parsedIfPossible(schema: string): unknown {
   try {
     return JSON.parse(schema);

@@ -54,7 +54,7 @@ export const refuseMalformed = (value: unknown): InboundRefusal =>
         idOf(value),
         INVALID_REQUEST,
         ToolErrorCode.InvalidArguments,
-        "Cannot read the message: it is none of the protocol MCP",
+        "Cannot read the message: it is not a message of MCP",
       ).answer;
 
 function idOf(value: unknown): string | number | undefined {

@@ -82,7 +82,7 @@ export class SessionSharing implements AsyncDisposable {
     try {
       await this.#shared?.cancel({ sessionId: session.id, requestId });
     } catch {
-      throw away("cancel the request: the gateway in which it runs cannot be told now");
+      throw away("cancel the request: the gateway in which it runs cannot be reached now");
     }
   }
 

@@ -44,7 +44,7 @@ test("a Redis that is nearly full takes no blobs", async () => {
   await store.put("a", new Uint8Array(8_000_000), options);
   await expect(store.put("b", new Uint8Array(8_000_000), options)).rejects.toMatchObject({
     code: "full",
-    message: expect.stringContaining("Redis keeps the rest"),
+    message: expect.stringContaining("Redis reserves the rest"),
   });
 });
 

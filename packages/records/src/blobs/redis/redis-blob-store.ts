@@ -84,7 +84,7 @@ class RedisBlobStore implements BlobStore {
     if (!(await this.#room.take(length)))
       throw new BlobError(
         "full",
-        `Cannot keep a result of ${length} bytes: Redis keeps the rest of its memory for what matters more`,
+        `Cannot keep a result of ${length} bytes: Redis reserves the rest of its memory for more important records`,
       );
     const ttlMs = Math.ceil(Math.min(Math.max(1, wantedMs), MAX_BLOB_TTL_MS));
     const owned = `${this.#prefix}:owned:${encodeURIComponent(owner)}`;

@@ -15,7 +15,7 @@ const waitingFaults: Readonly<Record<string, readonly [reason: string, message: 
       "InvalidImageName",
       "RegistryUnavailable",
       "ImageInspectError",
-    ].map((waiting) => [waiting, ["image_pull", `The image of the sandbox cannot be had (${waiting}).`]]),
+    ].map((waiting) => [waiting, ["image_pull", `The image of the sandbox cannot be pulled (${waiting}).`]]),
   ),
   CreateContainerConfigError: [
     "container_config",

@@ -33,14 +33,14 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   if (missing?.fault !== undefined) {
     return new ToolError(
       ToolErrorCode.Unavailable,
-      `"${shown}" cannot be called now: nobody known offers it, and the list of service "${missing.service}" cannot be used: ${missing.fault}. Its operator mends the list.`,
+      `"${shown}" cannot be called now: no known service offers it, and the list of service "${missing.service}" cannot be used: ${missing.fault}. Its operator has to correct the list.`,
       { isRetryable: false },
     );
   }
   if (missing !== undefined) {
     return new ToolError(
       ToolErrorCode.Unavailable,
-      `"${shown}" cannot be called now: nobody known offers it, and the tools of "${missing.service}" are not known yet. Try again later.`,
+      `"${shown}" cannot be called now: no known service offers it, and the tools of "${missing.service}" are not known yet. Try again later.`,
       { retryAfterMs: 1_000 },
     );
   }
@@ -56,7 +56,7 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   }
   if (service !== undefined && hasItOff(service, tools)) {
     return never(
-      `"${shown}" cannot be called: no running service offers it. "${service}" is running, and has it off. Only its operator can change that.`,
+      `"${shown}" cannot be called: no running service offers it. "${service}" is running, and has it switched off. Only its operator can change that.`,
     );
   }
   if (directory.remembers(name) || service !== undefined) {
@@ -68,7 +68,7 @@ export function notServed(name: string, caller: string, tools: CallableTools): T
   if (directory.awaits(name)) {
     return new ToolError(
       ToolErrorCode.Unavailable,
-      `"${shown}" cannot be called now: what would offer it is being connected, or is away. Nothing was run. Try again later.`,
+      `"${shown}" cannot be called now: the server that would offer it is connecting, or is away. Nothing was run. Try again later.`,
       { retryAfterMs: AWAITED_RETRY_MS, details: { mayHaveRun: false } },
     );
   }

@@ -59,7 +59,7 @@ class RedisTrustStore implements TrustStore {
     const text = value === undefined ? "" : textOf(name, value);
     if (version === undefined && text !== "" && !(await this.#room.take(Buffer.byteLength(text))))
       throw new StoreFullError(
-        `Cannot write the record "${name}": Redis keeps the rest of its memory for what matters more`,
+        `Cannot write the record "${name}": Redis reserves the rest of its memory for more important records`,
       );
     const written = await this.#connection.run("write what is approved of MCP servers", (redis) =>
       redis.replaceTrustRecord(this.#records, this.#revision, name, version ?? "", text, MAX_RECORDS),

@@ -109,7 +109,9 @@ class RedisTaskStore implements TaskStore {
     const [note, texts] = [JSON.stringify(withoutTexts(task)), JSON.stringify({ asked, answer, earlier })];
     const isBegun = standing === "working";
     if (isBegun && !(await this.#room.take(Buffer.byteLength(note) + Buffer.byteLength(texts))))
-      throw new StoreUnavailableError("Cannot write a task: Redis keeps the rest of its memory for what matters more");
+      throw new StoreUnavailableError(
+        "Cannot write a task: Redis reserves the rest of its memory for more important records",
+      );
     const { most } = await this.#room.share("tasks");
     const bounds = [MAX_TASKS, most, this.#task(""), this.#hooks(""), this.#told(""), isBegun ? 1 : 0] as const;
     const states = [before === undefined ? "" : stateToken(before), stateToken(task)] as const;
