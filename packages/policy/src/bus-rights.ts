@@ -16,7 +16,7 @@ export interface BusRights {
   readonly serves: readonly string[];
   /** Subscriptions of kind `result` that are the user's own; `*` is the number of an instance. */
   readonly results: readonly string[];
-  /** Whether the broker is to name queues for the user as it asks: peers of before ask for as many as they like. */
+  /** True if the broker names queues for the user, as it asks: older peers ask for as many as they like. */
   readonly isLegacy: boolean;
   /** The services whose parked messages the user looks after. */
   readonly operates: readonly string[];
@@ -138,8 +138,8 @@ const PROGRESS = "tool.progress";
 const below = (root: string, user: string): string[] => [`${root}.${user}`, `${root}.${user}.*`];
 
 /**
- * Whether a service has a tool that the lists let through. A topic carries all tools of its service, so this may be
- * more than one tool.
+ * Tells whether a service has a tool that the lists let through. A topic carries all tools of its service, so this may
+ * be more than one tool.
  */
 const mayUseSomeOf =
   (allow: readonly string[], deny: readonly string[]) =>

@@ -11,10 +11,10 @@ export interface Use {
    * @default false, but for the names that are known as dangerous
    */
   readonly isDangerous?: boolean | undefined;
-  /** Whether the tool has no effects, as who runs it says. @default false */
+  /** True if the service of the tool says that it has no effects. @default false */
   readonly isReadOnly?: boolean | undefined;
   /**
-   * Whether untrusted content led to the call. It restricts only: what is denied without it is denied with it.
+   * True if untrusted content led to the call. It restricts only: what is denied without it is denied with it.
    * @default false
    */
   readonly hasReadUntrusted?: boolean | undefined;
@@ -26,7 +26,7 @@ export interface Use {
 export interface RateLimit {
   /** The name of the calls that are counted together. */
   readonly key: string;
-  /** Whether the calls of this tool are counted, or those of all. */
+  /** `tool` counts the calls of this tool, `caller` those of all. */
   readonly scope: "tool" | "caller";
   readonly amount: number;
   readonly perMs: number;
@@ -42,7 +42,7 @@ export interface Decision {
   readonly because: string;
   /** Set if it would be allowed had no untrusted content been read before. */
   readonly isDeniedAfterUntrusted?: true | undefined;
-  /** Of the policy that decided. */
+  /** The revision of the policy that decided. */
   readonly revision: string;
   /** Each call takes one from all of them: those of this tool, and those over all tools. */
   readonly rates: readonly RateLimit[];

@@ -62,10 +62,10 @@ const further = new Map<string, readonly string[]>([[agentTopics.invoke, [agentT
 /** The topic of the service that gives tasks to agents on the bus. */
 const TASK_GIVER = "tool.invoke.a2a";
 
-/** Whether the service may give tasks to every agent on the bus, whatever tools those have. */
+/** True if the service may give tasks to every agent on the bus, whatever tools those have. */
 export const givesTasks = ({ topic }: Pick<PolicyService, "topic">): boolean => topic === TASK_GIVER;
 
-/** Whether the service is an agent on the bus and nothing else: it offers no tools. */
+/** True if the service is an agent on the bus and nothing else: it offers no tools. */
 export const isBusAgent = ({ topic }: Pick<PolicyService, "topic">): boolean => agentOfTaskTopic(topic) !== undefined;
 
 /** The topics that a service alone hears besides that of its calls; of an agent on the bus also that of its tasks. */

@@ -9,18 +9,19 @@ import { findGlob } from "./tool-glob.ts";
 export interface Peers {
   /** The caller that a user is; undefined if its name is that of a caller who has another user, or none. */
   callerOf(user: string): string | undefined;
-  /** Whether the user may call on behalf of others. Operators may: they play parked calls again. */
+  /** Tells whether the user may call on behalf of others. Operators may: they play parked calls again. */
   isDelegate(user: string): boolean;
-  /** Whether the user may call on behalf of this caller. */
+  /** Tells whether the user may call on behalf of this caller. */
   mayCallFor(user: string, caller: string): boolean;
-  /** Whether the user may send messages without a verified sender. */
+  /** Tells whether the user may send messages without a verified sender. */
   isLegacy(user: string): boolean;
-  /** As whom a service speaks; undefined if the policy names services, and not this one. */
+  /** The user that a service speaks as; undefined if the policy names services, and not this one. */
   userOf(service: string): string | undefined;
-  /** Whether the tool is one that the service may offer, on that topic, which has to be its own. */
+  /** Tells whether the tool is one that the service may offer, on that topic, which has to be its own. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
   /**
-   * Whether the user may give the results of the tool, by all that the policy says: nobody, if it names no services.
+   * Tells whether the user may give the results of the tool, by all that the policy says: no user may, if it names no
+   * services.
    */
   mayAnswer(user: string, toolName: string): boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * Whether the pattern, in which `*` stands for any characters, is the name of the tool. Takes time in proportion to
- * both, whatever they are.
+ * Tells whether the pattern, in which `*` stands for any characters, is the name of the tool. Takes time in proportion
+ * to both, whatever they are.
  */
 export function matchesGlob(glob: string, tool: string): boolean {
   const parts = glob.split("*");
@@ -22,7 +22,7 @@ export function matchesGlob(glob: string, tool: string): boolean {
 export const findGlob = (globs: readonly string[], tool: string): string | undefined =>
   globs.find((glob) => matchesGlob(glob, tool));
 
-/** Whether some name fits both patterns. */
+/** Tells whether some name fits both patterns. */
 export function globsMeet(a: string, b: string): boolean {
   const failed = new Set<number>();
   function meetFrom(i: number, j: number): boolean {
@@ -39,5 +39,5 @@ export function globsMeet(a: string, b: string): boolean {
   return meetFrom(0, 0);
 }
 
-/** Whether every name that fits `inner` fits `outer`: only a `*` of `outer` takes in one of `inner`. */
+/** Tells whether every name that fits `inner` fits `outer`: only a `*` of `outer` takes in one of `inner`. */
 export const globCovers = (outer: string, inner: string): boolean => matchesGlob(outer, inner);

@@ -23,7 +23,7 @@ export interface RedisSentinels {
   readonly nodes: readonly { readonly host: string; readonly port: number }[];
   /** The name that they know the master by. */
   readonly master: string;
-  /** Whether they ask for no user and password. Else they ask for those of Redis. */
+  /** True if they need no user and password. Else they ask for those of Redis. */
   readonly isOpen: boolean;
 }
 

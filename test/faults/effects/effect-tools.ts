@@ -32,7 +32,7 @@ export function effectTools({ killSwitch, onEffect, onAborted }: EffectToolsOpti
       await killSwitch.reach("after claim");
       onEffect(id);
       await killSwitch.reach("after effect");
-      if (fate === "throws") throw new Error("it fails as it was told to");
+      if (fate === "throws") throw new Error("it fails, as the test wants");
       if (holdMs > 0) await sleep(holdMs, undefined, { signal }).catch(() => onAborted(id));
       if (fate === "dies") process.kill(process.pid, "SIGKILL");
       const until = performance.now() + blockMs;

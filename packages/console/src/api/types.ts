@@ -102,7 +102,7 @@ export type Call = Omit<CallRecord, "blob" | "request" | "sent">;
 /** A page of the calls that fit a search, the newest first: `GET /operator/calls`. */
 export interface Calls {
   readonly calls: readonly Call[];
-  /** Whether there may be more: `cursor` says where. */
+  /** True if there may be more: `cursor` says where. */
   readonly more: boolean;
   readonly cursor?: string;
   /** Redis does not answer: calls of other processes are missing. */
@@ -114,7 +114,7 @@ export interface CallWithInner {
   readonly call: Call | null;
   /** Each after the one that made it. */
   readonly inner: readonly Call[];
-  /** Whether these are all. */
+  /** True if these are all. */
   readonly isWhole: boolean;
 }
 

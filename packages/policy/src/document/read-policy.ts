@@ -83,7 +83,7 @@ export async function readPolicy(text: string, name: string): Promise<PolicySour
   return { document: value, revision, argumentRules: compiled.rules, lineOf };
 }
 
-/** Whether a value there may be a token itself, put where its hash belongs. */
+/** Tells whether a value there may be a token itself, put where its hash belongs. */
 const isOfTokens = (pointer: string): boolean => pointer.split("/").includes("tokens");
 
 /** The steps of a JSON pointer; a step into a list is a number. */

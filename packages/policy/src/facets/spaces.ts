@@ -29,7 +29,7 @@ export const spaces = defineFacet({
        * @returns undefined if the policy names none for anybody: what is shared
        */
       spacesOf: (caller: string): readonly string[] | undefined => listed(caller),
-      /** Those that every caller opens, named or not. @returns undefined likewise */
+      /** The spaces that every caller opens, named or not. @returns undefined likewise */
       commonSpaces(): readonly string[] | undefined {
         if (all.every(({ spaces }) => spaces === undefined)) return undefined;
         const common = everyone.spaces ?? [];

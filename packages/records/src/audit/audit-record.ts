@@ -54,13 +54,13 @@ export interface SharingDecision {
   readonly maker: string;
   readonly name: string;
   readonly version: number;
-  /** Of what was shown to the user; `hash` is that of the line. */
+  /** The hash of the content that the user got; `hash` is that of the line. */
   readonly contentHash: string;
 }
 
 /** Keeps records in the order in which they come. */
 export interface AuditLog extends AsyncDisposable {
-  /** Whether what comes now would be written, as far as is known: false from a failure to the next success. */
+  /** True if a record would be written now, as far as is known: false from a failure to the next success. */
   readonly isWriting: boolean;
   /**
    * Resolves once the record is in the system's hands, so that it outlives this process. After a failure to write, or a

@@ -5,7 +5,7 @@ import { MAX_LINE_BYTES } from "./chain.ts";
 /** A line of a file, without its line break. */
 export interface FileLine {
   readonly bytes: Buffer;
-  /** Whether a line break ends it; only a file's last line may have none. */
+  /** True if a line break ends it; only a file's last line may have none. */
   readonly isComplete: boolean;
 }
 

@@ -102,9 +102,9 @@ class AuditWriter implements AuditLog {
   readonly #closed = new AbortController();
   #file: AuditFile | undefined;
   #size = 0;
-  /** Of the last line that was made, written or not. */
+  /** The head after the last line that was made, written or not. */
   #head: ChainHead = { seq: 0, hash: "" };
-  /** Of the last line that was written. */
+  /** The head after the last line that was written. */
   #written: ChainHead = this.#head;
   #waiting: Waiting[] = [];
   #lost = 0;

@@ -39,7 +39,7 @@ export interface AuditReport {
   readonly head: ChainHead;
   /** The number of the first line, if it is not 1: what was before it is in other files, and not vouched for. */
   readonly startsAt?: number | undefined;
-  /** Whether the hash that was asked for is one of the chain's. */
+  /** True if the chain has the hash that was asked for. */
   readonly hasHead?: boolean | undefined;
 }
 
@@ -151,7 +151,7 @@ class ChainCheck {
     });
   }
 
-  /** Those that follow each other are one fault. */
+  /** Unreadable lines that follow each other are one fault. */
   #noteUnreadable(fault: Omit<AuditFault, "unreadable">): void {
     this.#unreadable++;
     const before = this.#faults.at(-1);

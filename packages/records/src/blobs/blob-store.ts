@@ -30,9 +30,9 @@ export interface PutBlobOptions {
 
 /** How much a store keeps. */
 export interface BlobLimits {
-  /** Of one owner, in bytes. @default 268_435_456 */
+  /** The bound of one owner, in bytes. @default 268_435_456 */
   readonly maxBytesPerOwner: number;
-  /** Of all in this process, in bytes. Redis has its maxmemory. @default 536_870_912 */
+  /** The bound of all in this process, in bytes. Redis has its maxmemory. @default 536_870_912 */
   readonly maxBytes: number;
 }
 
@@ -62,14 +62,14 @@ export function checkBlobLength(length: number): void {
     throw new BlobError("too_large", `Cannot keep a result of ${length} bytes: at most ${MAX_BLOB_BYTES} are kept`);
 }
 
-/** Of a blob for which there is no room. */
+/** The error for a blob that finds no room. */
 export const blobsFull = (length: number, max: number): BlobError =>
   new BlobError(
     "full",
     `Cannot keep a result of ${length} bytes: its caller has results there that nobody has fetched, and may have ${max} bytes in all`,
   );
 
-/** Of a blob that is not there. */
+/** The error for a blob that is not there. */
 export const blobMissing = (): BlobError =>
   new BlobError("missing", "The result is not there: it has expired, or was fetched before");
 

@@ -18,8 +18,8 @@
  */
 export interface ClaimStore extends AsyncDisposable {
   /**
-   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held. Of a call that
-   * is cancelled, only that is said, whatever its request.
+   * Takes the call for `owner`, or says how it stands. A claim by the owner who holds it counts as held. A cancelled
+   * call is only reported as cancelled, whatever its request.
    * @throws {RangeError} if `leaseMs` is not a positive whole number
    */
   claim(key: ClaimKey, options: ClaimOptions): Promise<ClaimOutcome>;
@@ -41,8 +41,8 @@ export interface ClaimStore extends AsyncDisposable {
   release(claim: Claim): Promise<boolean>;
   /**
    * Cancels the call: one that is not taken yet never will be, one that runs cannot complete any more. A call that is
-   * done stays done. Of a call that nobody has taken it is remembered for as long as it could still start; of one
-   * caller the newest MAX_UNSEEN_CANCELS. @returns how the call stood before
+   * done stays done. A call that nobody has taken is remembered for as long as it could still start; for one caller the
+   * newest MAX_UNSEEN_CANCELS. @returns how the call stood before
    */
   cancel(key: ClaimKey): Promise<"unclaimed" | "claimed" | "done" | "cancelled">;
   /** How the call stands, without taking it; undefined if there is no record. */
@@ -60,7 +60,7 @@ export interface ClaimKey {
 export interface ClaimOptions {
   /** The process that takes it: unique to a running process. */
   readonly owner: string;
-  /** Of tool name and arguments: the same id with others is a conflict. */
+  /** The hash of tool name and arguments: the same id with others is a conflict. */
   readonly requestHash: string;
   /** The claim holds this long from now unless renewed, in milliseconds. */
   readonly leaseMs: number;
@@ -100,5 +100,7 @@ export const REPLY_KEPT_MS = 15 * 60_000;
 export const RECORD_KEPT_MS = 8 * 24 * 3_600_000;
 /** How long it is remembered that a call was cancelled which nobody had taken: no call waits longer to be started. */
 export const UNSEEN_CANCEL_KEPT_MS = 20 * 60_000;
-/** Of such calls of one caller, the newest: a caller that cancels calls it never made fills nobody's memory. */
+/**
+ * The most such calls of one caller, the newest: a caller that cancels calls it never made does not fill the memory.
+ */
 export const MAX_UNSEEN_CANCELS = 2_000;

@@ -76,7 +76,7 @@ export class CallJournal implements AsyncDisposable {
   readonly #maxCalls: number;
   #caller: string;
   #answerBytes = 0;
-  /** Whether what is not written has waited for more, so that it goes out with the next command. */
+  /** True once the unwritten notes have waited for more, so that they go out with the next command. */
   #isGathered = false;
   #gathering: NodeJS.Timeout | undefined;
   #isScheduled = false;
@@ -169,8 +169,8 @@ export class CallJournal implements AsyncDisposable {
   }
 
   /**
-   * Whether the store has the notes of a call by now, once it has said so or cannot. The answer comes at once if the
-   * store has failed lately.
+   * Tells whether the store has the notes of a call by now, once it has said so or cannot. The answer comes at once if
+   * the store has failed lately.
    */
   written(call: CallNotes): Promise<boolean> {
     if (this.#store === undefined || this.#isFailing || this.#keeper.isClosed) return Promise.resolve(false);
@@ -379,7 +379,7 @@ function tellAll(awaited: readonly Awaited[], isWritten: boolean): void {
   for (const { tell } of awaited) tell(isWritten);
 }
 
-/** Of two records of one id the one that has its answer, else the later one. */
+/** Chooses the record with the answer from two of one id, else the later one. */
 function furtherOf(one: CallRecord | undefined, other: CallRecord | undefined): CallRecord | undefined {
   if (one === undefined || other === undefined) return one ?? other;
   const isAnswered = (record: CallRecord): boolean => record.state === CallState.Answered;

@@ -90,8 +90,8 @@ export function shownRecord<Record extends Pick<CallRecord, "blob" | "request" |
 }
 
 /**
- * Whether the record that is kept of an id stays, whatever a later attempt under the id came to: the attempt has no
- * answer, and the call that is kept has one, or had other arguments. A store decides alike.
+ * Tells whether the kept record of an id stays after a later attempt under it: the attempt has no answer, and the kept
+ * call has one, or had other arguments. A store decides alike.
  */
 export const stays = (kept: CallRecord, later: CallRecord): boolean =>
   later.request !== undefined &&

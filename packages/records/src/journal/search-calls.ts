@@ -5,7 +5,7 @@ export interface CallFilter {
   /** Who made the call, or for whom it was made. */
   readonly caller?: string | undefined;
   readonly tool?: string | undefined;
-  /** Of the error that it ended in. */
+  /** The code of the error that it ended in. */
   readonly code?: string | undefined;
   readonly state?: string | undefined;
   readonly session?: string | undefined;
@@ -13,7 +13,7 @@ export interface CallFilter {
   readonly id?: string | undefined;
   /** The calls of tools that made them. */
   readonly parents?: readonly string[] | undefined;
-  /** Of its start, in Unix milliseconds, as is `after`. */
+  /** The bound of its start, in Unix milliseconds, as is `after`. */
   readonly before?: number | undefined;
   readonly after?: number | undefined;
 }
@@ -57,7 +57,7 @@ export const ownerOf = ({ caller, onBehalfOf }: Pick<CallRecord, "caller" | "onB
 export const keyOf = (record: Pick<CallRecord, "toolCallId" | "caller" | "onBehalfOf">): string =>
   `${record.toolCallId} ${record.caller} ${encodeURIComponent(ownerOf(record))}`;
 
-/** Whether a call comes after a place in the list. */
+/** Tells whether a call comes after a place in the list. */
 export const isBeyond = (at: number, key: string, place: CallPlace): boolean =>
   at < place.at || (at === place.at && Buffer.compare(Buffer.from(key), Buffer.from(place.key)) < 0);
 
@@ -80,7 +80,7 @@ export function isMeant(call: Omit<CallRecord, "steps" | "attempts">, startAt: n
   );
 }
 
-/** Whether one of the texts contains what is looked for, in any case. */
+/** Tells whether one of the texts contains the part, in any case. */
 const has = (texts: readonly (string | undefined)[], part = ""): boolean =>
   part === "" || texts.some((text = "") => text.toLowerCase().includes(part.toLowerCase()));
 

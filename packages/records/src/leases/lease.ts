@@ -35,7 +35,7 @@ export class Lease implements AsyncDisposable {
   }
 
   /**
-   * Whether this process has it now. By its own clock, which runs out before the store's: nobody else has it at the
+   * True if this process has it now. By its own clock, which runs out before the store's: nobody else has it at the
    * same time.
    */
   get isHeld(): boolean {

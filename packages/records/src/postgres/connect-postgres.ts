@@ -7,10 +7,7 @@ export interface PostgresSchema {
   readonly holds: string;
   /** The table that has the version of the others. */
   readonly versionTable: string;
-  /**
-   * Whoever changes the tables holds the lock of this number, which is the same in all versions and another one for
-   * other data.
-   */
+  /** The number of the lock for changes of the tables, the same in all versions and another one for other data. */
   readonly lock: number;
   /** The steps from each version to the next. A step that was released never changes. */
   readonly migrations: readonly (string | ((client: PostgresClient) => Promise<void>))[];

@@ -30,7 +30,7 @@ export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   readonly scripts: Scripts;
   /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
-  /** Whether the connection is of no use where the server does not say what it is. @default false */
+  /** True if the connection is useless where the server does not say what it is. @default false */
   readonly needsFacts?: boolean | undefined;
   /** Prepares a new connection, which is used only then. @default sees that it answers */
   readonly prepare?: ((redis: RedisClient<Scripts>, facts: ServerFacts) => Promise<unknown>) | undefined;
@@ -250,8 +250,8 @@ export class RedisConnection<Scripts extends RedisScripts> {
   }
 
   /**
-   * Else nobody hears of it where the work waits for its next turn. A refusal of one kind is said once a minute,
-   * however many commands it hits.
+   * Otherwise work that waits for its next turn would hide it. A refusal of one kind is said once a minute, however
+   * many commands it hits.
    */
   #logRefusal(what: string, reason: string): void {
     const [kind = ""] = reason.split(" ", 1);

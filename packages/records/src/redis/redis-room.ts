@@ -5,7 +5,7 @@ import type { RedisConnection, RedisScripts } from "./redis-connection.ts";
  * answers, journals, rates.
  */
 const PART = 0.75;
-/** Of a Redis without a maxmemory, or one that does not tell it, each caller's shares are those of this one. */
+/** The memory on which the shares are computed where Redis has no maxmemory, or does not tell it. */
 const UNTOLD_BYTES = 1024 ** 3;
 /** An answer of Redis about its memory counts for so long, together with what was written since. */
 const FRESH_MS = 1_000;
@@ -22,7 +22,7 @@ export const SHARES = {
   schedules: 1 / 64,
   trust: 1 / 64,
   pages: 1 / 8,
-  /** Of these the share counts only while PART is exceeded, and for each process. */
+  /** These shares count only while PART is exceeded, and for each process. */
   claims: 1 / 32,
   answers: 1 / 64,
   /** What all have, of what PART leaves. */
@@ -48,7 +48,7 @@ export class RedisRoom<Scripts extends RedisScripts> {
   }
 
   /**
-   * Whether there is room for so many bytes; then they count as written.
+   * Tells whether there is room for so many bytes; then they count as written.
    * @throws {StoreUnavailableError} if Redis does not answer
    */
   async take(bytes: number): Promise<boolean> {
@@ -68,8 +68,8 @@ export class RedisRoom<Scripts extends RedisScripts> {
   }
 
   /**
-   * The same by the last answer of Redis; another is asked for, and not waited for. What all have too many is told
-   * once: who hears of it makes room.
+   * The same by the last answer of Redis; another is asked for, and not waited for. The excess of all is reported once:
+   * the caller that learns of it makes room.
    */
   knownShare(kind: keyof typeof SHARES): Share {
     if (!this.#isFresh) this.#fresh().catch(() => {}); // what is known stays

@@ -4,11 +4,11 @@ export interface ServerFacts {
   readonly run: string | undefined;
   /** Is another once it has been a replica of somebody, and has taken over that one's data. */
   readonly history: string;
-  /** Whether it takes writes only by following another. */
+  /** True if it takes writes only by following another. */
   readonly isReplica: boolean;
-  /** Whether it logs each change to disk; undefined if it does not say. */
+  /** True if it logs each change to disk; undefined if it does not say. */
   readonly isLogged: boolean | undefined;
-  /** Whether it drops records that it was to keep when its memory is full, instead of refusing more. */
+  /** True if a full memory makes it drop records that it was to keep, instead of refusing more. */
   readonly mayEvict: boolean;
 }
 

@@ -1,6 +1,6 @@
 /** Time is counted in so many slices: what was written lapses with its slice. */
 const SLICES = 8;
-/** Of so many callers in one slice the bytes are counted; further ones count as one, so that names cost nothing. */
+/** The most callers in one slice whose bytes are counted; further ones count as one, so that names cost nothing. */
 const MAX_CALLERS = 10_000;
 
 /** How many bytes this process has written of late for each caller: an estimate that costs no round trip. */

@@ -7,7 +7,7 @@ export class RedisClientMissingError extends Error {
 }
 
 /**
- * Of what an import of the client has thrown.
+ * Turns the error of a failed import of the client into words.
  * @param name the store that was to be opened
  */
 export function orClientMissing(error: unknown, name: string): unknown {

@@ -11,7 +11,7 @@ import { orClientMissing } from "./redis-client-missing-error.ts";
 export interface SharedRecordsOptions {
   /** Where Redis is; without it nothing is shared, and each process has its own. */
   readonly redisUrl: RedisUrl | undefined;
-  /** Whether Redis keeps all that it has confirmed, so that claims survive its restart. @default false */
+  /** True if Redis keeps acknowledged writes, so that claims survive its restart. @default false */
   readonly keepsAll?: boolean | undefined;
   readonly log: Logger;
 }

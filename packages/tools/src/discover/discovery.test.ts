@@ -287,7 +287,7 @@ test("a list that is all another is told to all at once, and a replica's that is
   const registered: string[] = [];
   caller.tools.onChange(({ kind, name }) => void (kind === "registered" && registered.push(name)));
   const [all] = spy.of("ToolAnnouncement", /^tool\.announce\.raw$/);
-  if (all === undefined) throw new Error("nothing was told to all");
+  if (all === undefined) throw new Error("no announcement went to all");
   const page = decodeMessage("ToolAnnouncement", all.body);
   if (!page.ok) throw new Error(page.fault.message);
   const other = (hash: string, tool: string) =>

@@ -41,8 +41,8 @@ async function answerOf(serve: MiddlewareHandler<GatewayEnv>, c: Context<Gateway
 }
 
 /**
- * Whether the name is that of something in the folder, and no link leads out. It is taken as it stands: names of the
- * build have nothing to decode.
+ * Tells whether the name is that of something in the folder, and no link leads out. It is taken as it stands: names of
+ * the build have nothing to decode.
  */
 async function isInside(folder: string, name: string): Promise<boolean> {
   if (!/^[\w.-]+(\/[\w.-]+)*$/.test(name)) return false;

@@ -35,7 +35,7 @@ const CLOSED = [
   "xr-spatial-tracking",
 ];
 
-/** Of every answer under the console's path. */
+/** The headers of every answer under the console's path. */
 export const consoleHeaders: Readonly<Record<string, string>> = {
   "content-security-policy": CONTENT_SECURITY_POLICY,
   "x-frame-options": "DENY",

@@ -3,7 +3,7 @@ import { OldestFirstMap } from "@rockbot/base";
 
 /** A session of the console, as its cookie and its value open it together. */
 export interface ConsoleSession {
-  /** Of the operator whose session it is. */
+  /** The token of the operator whose session it is. */
   readonly token: string;
   /** Unix milliseconds. */
   readonly endsAt: number;
@@ -25,7 +25,7 @@ const PURPOSE = "rockbot console session 1";
 /**
  * Sessions that no server keeps. The cookie is the operator's token, sealed under a key that only the page's value
  * gives, and the value is in no cookie. So any gateway opens a session of any other, neither half opens anything alone,
- * and a token that no longer holds ends its sessions. A logout is remembered by the gateway that was told.
+ * and a token that no longer holds ends its sessions. Only the gateway that took a logout remembers it.
  */
 export class ConsoleSessions {
   readonly #clock: () => number;

@@ -16,7 +16,7 @@ export interface OperatorsOptions {
 /** Tells an operator by a token. @throws {ToolError} `unauthorized`, in words */
 export type AuthenticateOperator = (token: string | undefined) => Operator;
 
-/** Whether there is a token that opens the operators' door. */
+/** Tells whether any token opens the operators' door. */
 export const hasOperators = ({ policy, local }: OperatorsOptions): boolean =>
   local !== undefined || operatorTokens(policy.current().document).size > 0;
 

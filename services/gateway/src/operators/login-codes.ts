@@ -24,7 +24,7 @@ export class LoginCodes {
     return code;
   }
 
-  /** Whether the code holds, which it does not any more. Takes the same time whatever the code is. */
+  /** Tells whether the code is valid, and ends it. Takes the same time whatever the code is. */
   take(code: string): boolean {
     const digest = sha256(code);
     const now = this.#clock();

@@ -15,7 +15,7 @@ export interface OverviewParts {
   readonly bus: Pick<Bus, "isReady" | "isBlocked" | "inspect">;
   readonly caller: Pick<ToolCaller, "agent" | "services" | "heldFrom">;
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
-  /** Of the calls that services have had. @default nothing is known of them */
+  /** The figures of the calls that services have had. @default nothing is known of them */
   readonly figures?: ServiceFigures | undefined;
   /** True if the process may look at the queues of dead letters. @default false */
   readonly hasLetters?: boolean | undefined;

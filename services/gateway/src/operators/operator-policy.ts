@@ -13,7 +13,7 @@ export interface PolicyAppParts {
   readonly policy: Pick<PolicyHolder, "current">;
   /** They know which ones are dangerous. */
   readonly tools: Pick<ToolRegistry, "get">;
-  /** Of all callers whose calls another policy may be tried with. */
+  /** The journals of all callers whose calls another policy may be tried with. */
   readonly journals: () => readonly ToolCaller["journal"][];
 }
 

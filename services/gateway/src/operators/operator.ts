@@ -3,7 +3,7 @@ import type { OperatorRight as Right } from "@rockbot/console/api";
 /** Rights of an operator. What is none of these is for all operators. */
 export const OperatorRight = {
   Read: "read",
-  /** Of calls. */
+  /** The right to cancel calls. */
   Cancel: "cancel",
   /** Calls of tools, as the gateway's own agent. */
   Call: "call",

@@ -20,9 +20,9 @@ export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Answers a call of a tool for the caller that the context names: the gateway's own agent. */
   readonly invoke: (c: Context<GatewayEnv>) => Promise<Response>;
   readonly caller: Pick<ToolCaller, "cancel">;
-  /** Answers who follows the overview. */
+  /** Answers a client that follows the overview. */
   readonly stream: (c: Context<GatewayEnv>) => Promise<Response>;
-  /** Of every answer. */
+  /** The headers of every answer. */
   readonly headers: Readonly<Record<string, string>>;
   readonly log: Logger;
 }

@@ -22,7 +22,7 @@ interface Row {
 export class TimeOutBreaker {
   readonly #rows = new OldestFirstMap<string, Row>();
 
-  /** Whether calls of a tool are refused now. */
+  /** True if calls of a tool are refused now. */
   get isOpen(): boolean {
     const now = performance.now();
     return [...this.#rows].some(([, { count, openUntil }]) => count >= BROKEN_AFTER && now < openUntil);

@@ -1,7 +1,7 @@
 import { OldestFirstMap } from "@rockbot/base";
 import { type ClaimKey, MAX_UNSEEN_CANCELS, UNSEEN_CANCEL_KEPT_MS } from "../claim-store.ts";
 
-/** Of more callers than this, those that have cancelled nothing for longest are forgotten. */
+/** The most callers: those that have cancelled nothing for longest are forgotten first. */
 const MAX_CALLERS = 100;
 
 /** The calls that were cancelled before anybody had taken them, of each caller the newest. */

@@ -43,8 +43,8 @@ export async function connectRedisClaimStore(url: RedisUrl, options: RedisClaimS
 
 export interface RedisClaimStoreOptions extends RedisStoreOptions {
   /**
-   * Whether the operator vouches that Redis keeps all that it has confirmed, through a restart and through a failover.
-   * Else either makes it a store that remembers nothing of before. @default false
+   * True if the operator vouches that Redis keeps acknowledged writes through a restart and through a failover. Else
+   * either makes it a store that remembers nothing of before. @default false
    */
   readonly keepsAll?: boolean | undefined;
 }
@@ -72,7 +72,7 @@ class RedisClaimStore implements ClaimStore {
   readonly #taking = new TurnBatch((calls: readonly BatchedCall[]) => this.#take(calls), this.#atEndOfTurn);
   readonly #completing = new TurnBatch((calls: readonly BatchedCall[]) => this.#complete(calls), this.#atEndOfTurn);
   readonly #keepsAll: boolean;
-  /** Whether the server may drop records, or be another at each command, without a word to anybody. */
+  /** True if the server may silently drop records, or be another at each command. */
   #isForgetful = false;
   #hasWarned = false;
   #looking: NodeJS.Timeout | undefined;
@@ -175,8 +175,8 @@ class RedisClaimStore implements ClaimStore {
   }
 
   /**
-   * Whether the caller may have more here, by what this process knows; then it counts as written. While there is room,
-   * it may.
+   * Tells whether the caller may have more here, by what this process knows; then it counts as written. While there is
+   * room, it may.
    */
   #mayWrite(written: WrittenBytes, caller: string, bytes: number): boolean {
     if (written.of(caller) + bytes > this.#room.wrote(bytes, "claims")) return false;

@@ -57,7 +57,10 @@ export async function findCalls(search: CallSearch, index: CallIndex): Promise<C
   return { calls, next: place };
 }
 
-/** What the text of a record has, if the record is meant. Only what Lua writes in lower case as we do can be told. */
+/**
+ * What the text of a record has, if the record is meant. It has only the parts that Lua writes in lower case as
+ * JavaScript does.
+ */
 const partsOf = ({ caller, tool, code, state, session }: CallSearch): readonly string[] =>
   [caller, tool, code, state, session]
     .filter((part): part is string => part !== undefined && /^[\x20-\x7e]+$/.test(part))

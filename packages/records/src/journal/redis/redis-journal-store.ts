@@ -38,7 +38,7 @@ export interface JournalLimits {
   readonly calls?: number | undefined;
   /** @default MAX_ALL_BYTES, or their part of the maxmemory of Redis, if that is less */
   readonly bytes?: number | undefined;
-  /** Of one effective caller. @default MAX_CALLS */
+  /** The most calls of one effective caller. @default MAX_CALLS */
   readonly ownCalls?: number | undefined;
 }
 

@@ -13,7 +13,7 @@ import { commands } from "./commands.ts";
 
 /** How a store of pages in Redis is connected, and how much it keeps. */
 export interface RedisPageStoreOptions extends RedisStoreOptions {
-  /** Of all pages together, in bytes, and not more than their part of Redis. @default 33_554_432 */
+  /** The bound of all pages together, in bytes, and not more than their part of Redis. @default 33_554_432 */
   readonly maxBytes?: number | undefined;
 }
 
