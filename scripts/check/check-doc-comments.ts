@@ -2,6 +2,7 @@ import { existsSync, globSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { type Node, parseSource } from "../generate/source/syntax.ts";
 import { readEnglish } from "./docs/read-english.ts";
+import { commentBlocks } from "./docs/source-texts.ts";
 
 interface Parsed {
   readonly text: string;
@@ -50,21 +51,7 @@ function entriesOf(root: string, manifest: string): string[] {
 function faultsOf({ file, line, name, doc }: Declared): string[] {
   const where = `${file}:${line} ${name}`;
   if (doc === undefined) return [`${where}: has no doc comment`];
-  return blocksOf(doc).flatMap((block) => readEnglish(block).faults.map((fault) => `${where}: ${fault}`));
-}
-
-/** A comment's paragraphs, list items and tags, each by itself, without its marks. */
-function blocksOf(comment: string): string[] {
-  const text = comment
-    .replaceAll(/^[ \t]*\* ?/gm, "")
-    .replace(/^\*/, "")
-    .replaceAll(/^ {4}.*$/gm, ""); // a drawing
-  return text
-    .split(/\n\s*\n|\n(?=- )|(?<![\w`{])(?=@(?:default|throws|returns|see|param)\b)/)
-    .map((block) =>
-      block.replace(/^(?:- )?(?:@(?:throws|param)\s+(?:\{[^}]*\})?|@(?:default|returns|see)\b)/, "").trim(),
-    )
-    .filter((block) => block !== "");
+  return commentBlocks(doc).flatMap((block) => readEnglish(block).faults.map((fault) => `${where}: ${fault}`));
 }
 
 /** Every name that a file offers, at its declaration; names of other packages are read where they are declared. */

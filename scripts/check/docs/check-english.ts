@@ -1,9 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
+import { sourceFiles } from "../check-functions.ts";
 import { markdownFiles, proseOf } from "./markdown.ts";
 import { type English, readEnglish } from "./read-english.ts";
 import { schemaTexts } from "./schema-texts.ts";
+import { sourceTexts } from "./source-texts.ts";
 
 /** The pages that a newcomer reads first. */
 const frontPages: Readonly<Record<string, { readonly maxLines: number }>> = {
@@ -33,8 +35,21 @@ export async function checkEnglish(root: string): Promise<string> {
     lengths.push(...read.lengths);
     faults.push(...read.faults.map((fault) => `${file}, ${where}: ${fault}`));
   }
+  faults.push(...(await noteFaults(root)));
   if (faults.length > 0) throw new Error(faults.join("\n"));
   return `${lengths.length} sentences, median ${median(lengths)} words, longest ${Math.max(...lengths)}`;
+}
+
+/** What is hard to read in the sources, where nobody counts words: comments of inner names, errors and the log. */
+async function noteFaults(root: string): Promise<readonly string[]> {
+  const faults = await Promise.all(
+    sourceFiles(root).map(async (file) =>
+      sourceTexts(file, await readFile(resolve(root, file), "utf8")).flatMap(({ line, text }) =>
+        readEnglish(text, "note").faults.map((fault) => `${file}:${line}: ${fault}`),
+      ),
+    ),
+  );
+  return faults.flat();
 }
 
 async function readPage(

@@ -11,8 +11,11 @@ const MAX_WORDS = 25;
 
 const sentences = new Intl.Segmenter("en", { granularity: "sentence" });
 
-/** A description of a field is a label, often without a verb: it need not be a whole sentence. */
-export type Kind = "prose" | "label";
+/**
+ * A description of a field is a `label`, often without a verb: it need not be a whole sentence. A `note` stands in the
+ * sources: the comment of an inner name, an error, a line of the log. It may be a label, and is as long as it needs.
+ */
+export type Kind = "prose" | "label" | "note";
 
 interface Rule {
   readonly pattern: RegExp;
@@ -50,9 +53,9 @@ export function readEnglish(block: string, kind: Kind = "prose"): English {
     const words = sentence.split(" ").filter((word) => /[\p{L}\p{N}]/u.test(word)).length;
     if (words === 0) continue;
     lengths.push(words);
-    if (words > MAX_WORDS) faults.push(`${words} words, at most ${MAX_WORDS}: ${sentence}`);
+    if (words > MAX_WORDS && kind !== "note") faults.push(`${words} words, at most ${MAX_WORDS}: ${sentence}`);
     for (const { pattern, fault, proseOnly } of forbidden) {
-      const found = proseOnly && kind === "label" ? null : pattern.exec(sentence);
+      const found = proseOnly && kind !== "prose" ? null : pattern.exec(sentence);
       if (found !== null) faults.push(`"${found[0].trim()}", ${fault}: ${sentence}`);
     }
   }

@@ -147,7 +147,10 @@ test("each wrong input is answered in words that say what is wrong and what is r
   const save = (content: string, more = {}): [string, object] => ["save_skill", { name: NAME, content, ...more }];
   const wrong: readonly (readonly [readonly [string, object], string])[] = [
     [save("x", { name: "../etc" }), `${not}name: "../etc" is not a valid name. ${names}`],
-    [save(" \n", { name: "a b" }), `${not}name: "a b" is not a valid name. ${names}; content: is blank. Say how the thing is done`],
+    [
+      save(" \n", { name: "a b" }),
+      `${not}name: "a b" is not a valid name. ${names}; content: is blank. Say how the thing is done`,
+    ],
     [save("x".repeat(32_769)), `${not}content: expected at most 32768 characters, got 32769`],
     [save("---\ndescription: x\nDo it."), `${not}content: its front matter does not end. Write a line "---" after it`],
     [
