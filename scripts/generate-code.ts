@@ -20,7 +20,7 @@ import { writeIfChanged } from "./generate/write-file.ts";
 const root = dirname(import.meta.dirname);
 process.chdir(root);
 
-/** As in scripts/bootstrap/made.mjs, which looks into no other folder for them. */
+/** The same programs as in scripts/bootstrap/made.mjs, which looks into no other folder for them. */
 const PROGRAMS = [
   "packages/sandbox/src/{job,local,supervisor}/*.py",
   "services/scripts-manager/src/packages/installer/*.py",

@@ -33,7 +33,7 @@ export async function installApart(folder: string): Promise<Readonly<Record<stri
   return dependencies ?? {};
 }
 
-/** By the pnpm on PATH, or else by one that npm brings in for the moment. */
+/** Runs the pnpm on PATH, or else one that npm brings in for the moment. */
 async function runPnpm(cwd: string, args: readonly string[]): Promise<void> {
   const run = promisify(execFile);
   try {

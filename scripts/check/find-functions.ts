@@ -6,7 +6,7 @@ export interface FoundFunction {
   readonly name: string;
   /** Where it begins, counted from 1. */
   readonly line: number;
-  /** From its first to its last line, without blank lines, comments and what it describes for tests. */
+  /** The lines from the first to the last, without blank lines, comments and parts described for tests. */
   readonly lines: number;
   /** What the comment directly above, or above the call that it is an argument of, says it is long because of. */
   readonly reason: string | undefined;

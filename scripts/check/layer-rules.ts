@@ -1,6 +1,6 @@
 import type { IForbiddenRuleType } from "dependency-cruiser";
 
-/** From the bottom up. A package imports packages of lower rows only, and none of its own row. */
+/** The layers from the bottom up. A package imports packages of lower rows only, and none of its own row. */
 const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/base"],
   ["packages/bus", "packages/edge", "packages/llm", "packages/page"],

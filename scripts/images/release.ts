@@ -14,7 +14,7 @@ export interface BuiltImage {
 
 /** What all images of one build have in common. */
 export interface Release {
-  /** Before the images' names, such as `registry.example/rockbot`. */
+  /** The text before the images' names, such as `registry.example/rockbot`. */
   readonly registry: string;
   readonly tag: string;
   readonly nodeImage: string;

@@ -72,5 +72,5 @@ function suppressedError(error: unknown, suppressed: unknown): Error {
 export const AsyncDisposableStack: AsyncDisposableStackConstructor =
   globalThis.AsyncDisposableStack ?? OwnAsyncDisposableStack;
 
-/** For the test, which compares it with Node's own. */
+/** Exported for the test, which compares it with Node's own. */
 export { OwnAsyncDisposableStack };

@@ -35,7 +35,7 @@ const WARM_MS = 30_000;
 const LEAD_IN_MS = 400;
 /** What is left of a round in queues and buffers is done by then. */
 const SETTLE_MS = 20;
-/** In a round of a caller that thinks. */
+/** The calls in a round of a caller that thinks. */
 const PACED_CALLS = 20;
 
 const args = process.argv.slice(2);

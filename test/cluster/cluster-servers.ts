@@ -22,10 +22,10 @@ for name, port in [("rabbitmq", 5672), ("redis", 6379)]:
  */
 export interface ClusterServers extends AsyncDisposable {
   readonly namespace: string;
-  /** Within the cluster. */
+  /** The address within the cluster. */
   readonly amqpUrl: string;
   readonly redisUrl: string;
-  /** From here, by a forwarded port. */
+  /** The address from here, by a forwarded port. */
   readonly outerAmqpUrl: string;
   /** What a Python script prints in a pod without a policy. */
   python(script: string): Promise<string>;

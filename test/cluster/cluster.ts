@@ -62,7 +62,7 @@ export class Cluster {
     return JSON.parse(await this.kubectl([...args, "--output", "json"], options)) as T;
   }
 
-  /** As the holder of a bearer token, and nobody else. */
+  /** Runs kubectl as the holder of a bearer token, and nobody else. */
   async kubectlAs(
     token: string,
     args: readonly string[],

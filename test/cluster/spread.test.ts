@@ -72,7 +72,7 @@ type StatefulSet = KubeObject & {
   readonly spec: { readonly template: { readonly spec: { readonly volumes: readonly object[] } } };
 };
 
-/** With its data in its pods: the scheduler places no pod whose claims nobody fulfils. */
+/** The object with its data in its pods: the scheduler places no pod whose claims nobody fulfils. */
 function withoutClaims(object: KubeObject): KubeObject {
   if (object.kind !== "StatefulSet") return object;
   const { spec } = object as StatefulSet;

@@ -11,7 +11,7 @@ const REQUIRE = 'import { createRequire } from "node:module"; const require = cr
 
 /** The model and the page of the agent's story, in a pod of the cluster. */
 export interface StoryWorld extends AsyncDisposable {
-  /** With which the chart's agent and web-tools reach it, and nobody else of the release. */
+  /** The values by which the chart's agent and web-tools reach it, and nobody else of the release. */
   readonly values: { readonly agent: object; readonly webTools: object };
   /** The tools that the model has called in the turn of the question, answer by answer. */
   calledTools(): Promise<unknown>;

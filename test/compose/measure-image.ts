@@ -7,7 +7,7 @@ export interface ImageFigures {
   readonly sizeMB: number;
   /** The size of the layer that only this image has. */
   readonly appMB: number;
-  /** From `docker run` to the first 200 of /readyz. */
+  /** The time from `docker run` to the first 200 of /readyz. */
   readonly readyMs: number;
   /** As the engine counts it, one second later. */
   readonly idleMiB: number;

@@ -18,7 +18,7 @@ import { atScale, record, seed } from "./figures.ts";
 const PER_SECOND = 200;
 const TIMEOUT_MS = 30_000;
 const STOPS = atScale(3, 60);
-/** From the beginning of one stop to that of the next. */
+/** The time from the beginning of one stop to that of the next. */
 const EVERY_MS = Math.max(6_000, Math.round(60_000 * Number(process.env["ROCKBOT_FAULTS_PART"] ?? 0)));
 const MAX_STOP_MS = atScale(2_500, 10_000);
 /**

@@ -6,7 +6,7 @@ import { atScale, record } from "./figures.ts";
 import { openFaultyCluster } from "./scripts/faulty-cluster.ts";
 
 const SCRIPTS = atScale(12, 50);
-/** As many pods as the quota grants. */
+/** The most pods that the quota grants. */
 const ROOM = 3;
 const { signal } = new AbortController();
 

@@ -12,7 +12,7 @@ export const seed = Number(process.env["ROCKBOT_TEST_SEED"] ?? 20_261_121);
 
 /** One line of the table of faults. */
 export interface FigureRow {
-  /** As in "F08". */
+  /** The name of the fault, such as "F08". */
   readonly fault: string;
   /** What was done, in which numbers. */
   readonly done: string;

@@ -66,7 +66,7 @@ async function calmCall(caller: ToolCaller, n: number): Promise<number> {
   return performance.now() - start;
 }
 
-/** For the table. */
+/** The figures of the table. */
 export function compared(idle: readonly number[], meanwhile: readonly number[]): Record<string, number> {
   const p99 = (times: readonly number[]) =>
     Math.round(times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN);

@@ -10,7 +10,7 @@ const QUORUM = "2";
 
 /** A master of Redis with two replicas, watched by three Sentinels: what a deployment has. */
 export interface WatchedRedis extends AsyncDisposable {
-  /** By way of the Sentinels. */
+  /** The address by way of the Sentinels. */
   readonly url: string;
   /**
    * Kills the master by SIGKILL, and waits until the Sentinels have another.

@@ -12,7 +12,7 @@ export interface ManyRow {
   readonly connectedMs: number;
   /** The memory of the bridge alone. */
   readonly bridgeMiB: number;
-  /** From a question for the index to all of it. */
+  /** The time from a question for the index to all of it. */
   readonly indexMs: number;
   /** From the start of a new caller until it can call each tool. */
   readonly listMs: number;

@@ -7,7 +7,7 @@ const { resolve } = createRequire(join(dirname(dirname(import.meta.dirname)), "s
 /** Where a server from npm, that nobody here wrote, has its program. */
 const programOf = (name: string): string => resolve(`@modelcontextprotocol/server-${name}/dist/index.js`);
 
-/** As an entry of a file of servers. */
+/** An entry of a file of servers. */
 export interface ServerEntry {
   readonly command?: string;
   readonly args?: readonly string[];

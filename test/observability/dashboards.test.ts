@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { queriesOf, readDashboards } from "./dashboards.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-/** In reach of the installed packages. */
+/** The folder in reach of the installed packages. */
 const FOLDER = join(ROOT, "node_modules/.cache/dashboards");
 
 test("each dashboard is one by Grafana's own types, which are generated from its schema", async () => {

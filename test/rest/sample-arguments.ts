@@ -68,7 +68,7 @@ function sample(given: unknown, root: Json, most: number, depth: number): unknow
   }
 }
 
-/** With its reference, its parts and the first of its alternatives in it. */
+/** The schema with its reference, its parts and the first of its alternatives in it. */
 function merged(given: unknown, root: Json, steps = 0): Json {
   if (!isObject(given) || steps > 12) return {};
   const { $ref, allOf = [], anyOf = [], oneOf = [], ...own } = given;

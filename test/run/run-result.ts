@@ -6,7 +6,7 @@ export const RESULT_FILE = "ROCKBOT_TEST_RESULT_FILE";
 /** Numbers of tests. */
 export interface TestCounts {
   readonly passed: number;
-  /** With each file that failed as a whole, and each error outside of any test. */
+  /** The failures, with each file that failed as a whole, and each error outside of any test. */
   readonly failed: number;
   readonly skipped: number;
 }

@@ -20,7 +20,7 @@ afterAll(() => packages[Symbol.dispose]());
 mkdirSync(join(packages.path, "layer"));
 writeFileSync(join(packages.path, "layer", "layered.py"), "def answer(): return 42\n");
 
-/** With a cluster, or a namespace, of its own. */
+/** Makes a runner with a cluster, or a namespace, of its own. */
 async function makeRunner(): Promise<ScriptRunner> {
   await using opening = new AsyncDisposableStack();
   const cluster = opening.use(await openScriptsCluster());

@@ -5,9 +5,9 @@ import type { Definition } from "./real-tools.ts";
 /** The tokens of the definitions that a model is given with each request. */
 export interface ContextSize {
   readonly tools: number;
-  /** With the definition of each tool. */
+  /** The tokens with the definition of each tool. */
   readonly all: number;
-  /** In tools mode. */
+  /** The tokens in tools mode. */
   readonly few: number;
 }
 
@@ -37,7 +37,7 @@ export function contextSizes(real: readonly Definition[], counts: readonly numbe
   });
 }
 
-/** As tokenx estimates them. */
+/** The tokens that tokenx estimates. */
 export const tokensOf = (definitions: readonly object[]): number => estimateTokenCount(JSON.stringify(definitions));
 
 interface Named {

@@ -168,7 +168,7 @@ export function observeConnection(connection: Connection, read: () => ShownState
   return { [Symbol.dispose]: () => connections.delete(read) };
 }
 
-/** By subscription. One process may have several connections that consume the same queue. */
+/** Reads the depths by subscription. One process may have several connections that consume the same queue. */
 async function readDepths(): Promise<ReadonlyMap<string, readonly QueueDepth[]>> {
   const read = new Map<string, readonly QueueDepth[]>();
   await Promise.all(

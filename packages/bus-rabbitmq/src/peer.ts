@@ -13,7 +13,7 @@ export interface PeerMessage {
     readonly headers?: Readonly<Record<string, unknown>> | undefined;
   };
   readonly body: Buffer;
-  /** On the clock of `performance.now()`. */
+  /** The time of receipt, on the clock of `performance.now()`. */
   readonly receivedAt: number;
 }
 

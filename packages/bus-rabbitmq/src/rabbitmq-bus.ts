@@ -65,7 +65,7 @@ export interface ConnectBusOptions {
    * `trusted`: users are shared, so nobody's name means anything. @default "trusted"
    */
   readonly identity?: "trusted" | "verified" | undefined;
-  /** For `amqps:`. */
+  /** The options of TLS for `amqps:`. */
   readonly tls?: TlsOptions | undefined;
   /** The versions of services' main queues. @default those of this release */
   readonly queueVersions?: QueueVersions | undefined;
@@ -127,7 +127,7 @@ class RabbitMqBus implements Bus {
   /** Some of the declared queues, exchanges or bindings are not there. */
   #isHurt = false;
   #lookNow: (() => void) | undefined;
-  /** On the clock of `performance.now()`. */
+  /** The time of the last look, on the clock of `performance.now()`. */
   #lookedAt = Number.NEGATIVE_INFINITY;
   #looking: Promise<void> | undefined;
   #closed: Promise<void> | undefined;

@@ -37,7 +37,7 @@ export class MemoryParked {
     }
   }
 
-  /** As Bus.visitParked promises. */
+  /** Visits messages as Bus.visitParked promises. */
   async visit(visit: ParkedVisitor, { limit = Number.POSITIVE_INFINITY, signal }: VisitParkedOptions): Promise<number> {
     this.#dropExpired();
     const present = [...this.#entries];

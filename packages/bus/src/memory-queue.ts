@@ -48,7 +48,7 @@ export class MemoryQueue {
   readonly #log: Logger;
   readonly #name: string;
   readonly #consumers: Consumer[] = [];
-  /** From `#head` on. */
+  /** The messages that wait, from `#head` on. */
   #waiting: (Waiting | undefined)[] = [];
   #head = 0;
   #bytes = 0;

@@ -47,7 +47,7 @@ export interface SendOptions {
   readonly expirationMs?: number | undefined;
   /** Fields of the body besides those of the call. */
   readonly more?: Readonly<Record<string, unknown>> | undefined;
-  /** In the place of the whole body. */
+  /** The body to send in place of the whole one. */
   readonly body?: string | Uint8Array | undefined;
   readonly type?: string | undefined;
   readonly replyTo?: string | undefined;

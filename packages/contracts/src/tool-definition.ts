@@ -5,7 +5,7 @@ import type { ContentTrust, ResultSize } from "./generated/types.ts";
 export interface ToolDefinition<Input = unknown, Output = unknown> {
   /** Unique on the bus; what the model calls. Matches `^[A-Za-z0-9_-]{1,64}$`. */
   readonly name: string;
-  /** For people, where clients show tools. @default they show the name */
+  /** The title for people, where clients show tools. @default they show the name */
   readonly title?: string | undefined;
   /** Written for the model. */
   readonly description: string;

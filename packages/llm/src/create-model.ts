@@ -22,7 +22,7 @@ import { toProviderSchema } from "./request/to-provider-schema.ts";
 export interface CreateModelOptions {
   /** The address of the API, such as `https://api.openai.com/v1`; without a path, `/v1` is added. */
   readonly url: string;
-  /** As the provider names it. */
+  /** The provider's name of the model. */
   readonly model: string;
   readonly apiKey?: string | undefined;
   /** @default anthropic for Anthropic's host, openai for all others */

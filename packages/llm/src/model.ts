@@ -2,7 +2,7 @@ import type { ModelBehavior } from "./behavior/model-behavior.ts";
 
 /** A language model: what it is asked, and what it answers. */
 export interface Model {
-  /** As the provider names it. */
+  /** The provider's name of the model. */
   readonly id: string;
   readonly behavior: ModelBehavior;
   /**
@@ -20,7 +20,7 @@ export interface ModelRequest {
    * message.
    */
   readonly messages: readonly ModelMessage[];
-  /** In this order. The same tools and the same first messages make the same bytes. */
+  /** The tools in this order. The same tools and the same first messages make the same bytes. */
   readonly tools?: readonly ModelTool[] | undefined;
   /**
    * `none` keeps the tools in the request, for the cache, and asks for words. `required` asks for a call.
@@ -33,7 +33,7 @@ export interface ModelRequest {
   /** Requests with one key go to one cache, where the provider has such a thing. */
   readonly cacheKey?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** On the clock of `performance.now()`. @default ten minutes from the call */
+  /** The deadline on the clock of `performance.now()`. @default ten minutes from the call */
   readonly deadline?: number | undefined;
   /** Takes the text as it comes. Nothing is tried again after its first call. */
   onText?(delta: string): void;
@@ -74,7 +74,7 @@ export type ModelMessage =
 
 /** A call that the model wants made. */
 export interface ModelToolCall {
-  /** As the model gave it, unless it gave none or gave it twice. */
+  /** The id from the model, unless it gave none or gave it twice. */
   readonly id: string;
   readonly name: string;
   /** JSON text, as the model wrote it: may be invalid. */
@@ -120,7 +120,7 @@ export interface ModelUsage {
   /** What the model thought included. */
   readonly outputTokens: number;
   readonly cachedInputTokens?: number | undefined;
-  /** By the prices of models: see ModelPrice. */
+  /** The cost by the prices of models: see ModelPrice. */
   readonly cost?: number | undefined;
   /** Tokens of models whose price nobody knows; their cost is no part of `cost`. */
   readonly unpricedTokens?: number | undefined;

@@ -18,6 +18,6 @@ export interface EntryRecords {
     length: number,
   ): Promise<{ readonly info: MemoryEntryInfo; readonly text: string } | undefined>;
   delete(key: string): Promise<boolean>;
-  /** By key, none of them expired. */
+  /** Lists the entries by key, none of them expired. */
   list(prefix: string): Promise<readonly MemoryEntryInfo[]>;
 }

@@ -51,11 +51,11 @@ export interface OwnedMemory {
 
 /** How an entry is kept. */
 export interface KeepOptions {
-  /** From 1 ms to 24 hours. @default 300_000 */
+  /** The time to live, from 1 ms to 24 hours. @default 300_000 */
   readonly ttlMs?: number | undefined;
   /** A group, such as `research` or `research/prices`. At most 64 characters. */
   readonly category?: string | undefined;
-  /** At most 20 of 64 characters. */
+  /** The tags: at most 20 of 64 characters. */
   readonly tags?: readonly string[] | undefined;
   /** True if the text is a stranger's, or made from one. @default false */
   readonly isUntrusted?: boolean | undefined;
@@ -90,9 +90,9 @@ export interface MemoryEntryInfo {
   readonly version: string;
   /** The length of the text in characters, as JavaScript counts them. */
   readonly length: number;
-  /** In Unix milliseconds. */
+  /** The time of saving, in Unix milliseconds. */
   readonly storedAt: number;
-  /** In Unix milliseconds. */
+  /** The end of its life, in Unix milliseconds. */
   readonly expiresAt: number;
   readonly category?: string;
   readonly tags: readonly string[];
@@ -138,7 +138,7 @@ export interface MemoryFindings extends MemoryEntryInfo {
 
 /** A place in a text where another stands. */
 export interface FoundPlace {
-  /** From 1. */
+  /** The line, counted from 1. */
   readonly line: number;
   /** Where it begins, in characters of the whole text. */
   readonly offset: number;

@@ -176,8 +176,8 @@ const languageOf = (bytes: Uint8Array): string =>
     ?.toLowerCase() ?? "";
 
 /**
- * By how often which bytes follow each other. Where that says nothing it is Windows-1252, in which every text of
- * western Europe was.
+ * Guesses the encoding by how often which bytes follow each other. Where that says nothing it is Windows-1252, in which
+ * every text of western Europe was.
  */
 function guess(bytes: Uint8Array): string | undefined {
   const sample = signsIn(bytes);

@@ -73,7 +73,7 @@ interface ConvertOptions {
 }
 
 interface ConvertBodyOptions extends ConvertOptions {
-  /** For the encoding of its characters. @default only its bytes tell */
+  /** The content type, which names the encoding of its characters. @default only its bytes tell */
   readonly contentType?: string | undefined;
   /** True if it is the beginning of a longer one, so that it ends at the border of a block. @default false */
   readonly isBeginning?: boolean | undefined;

@@ -41,7 +41,7 @@ export interface StartPageProcessOptions {
   readonly signal: AbortSignal;
 }
 
-/** Beside this file, in the sources as in a bundle. */
+/** The program beside this file, in the sources as in a bundle. */
 const PROGRAM = fileURLToPath(new URL(`./page-process-main${extname(import.meta.url)}`, import.meta.url));
 /**
  * What glibc reads: one arena for all threads, and a place of its own for each large buffer. Else it keeps what pages

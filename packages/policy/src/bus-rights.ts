@@ -61,7 +61,7 @@ export function busRights(document: PolicyDocument): BusRights[] {
     if (givesTasks(service)) for (const each of tasksOf(services)) grantAsking(user, each);
   }
 
-  /** To publish to a topic that a service owns, and to hear its answers. */
+  /** Grants publishing to a topic that a service owns, and hearing its answers. */
   function grantAsking(user: string, { topic, replies, broadcasts = [] }: OwnedTopic): void {
     grant(user, "publishes", topic);
     grant(user, "hears", ...broadcasts, ...replies.flatMap((root) => below(root, user)));

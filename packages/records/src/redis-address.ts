@@ -2,7 +2,7 @@ import { registerUrlSecret } from "@rockbot/base/redaction";
 
 /** Where Redis is and as whom to connect. */
 export interface RedisAddress {
-  /** With Sentinels: of the first of them. */
+  /** The host, or the first Sentinel's. */
   readonly host: string;
   readonly port: number;
   /** The number of the database. */

@@ -28,7 +28,7 @@ export interface NamespacedProvider {
 
 /** A tool as a provider lists it. */
 export interface NamespacedTool {
-  /** Without the namespace. */
+  /** The name without the namespace. */
   readonly name: string;
   readonly description?: string | undefined;
   /** JSON Schema of type object. */

@@ -14,7 +14,7 @@ const TURN_MS = 600_000;
 const read = <C>(schema: ConfigSchema<C>, settings: ServiceSettings): C =>
   loadConfig(schema, { env: {}, overrides: settings as Partial<C> });
 
-/** For `webTools`. With `braveApiKey` or `searxngUrl` there is `web_search`. */
+/** The service for `webTools`. With `braveApiKey` or `searxngUrl` there is `web_search`. */
 export function webToolsHere(settings: ServiceSettings = {}): OwnService {
   return async (bus, parts) => {
     const { configSchema, startWebTools } = await import("@rockbot/web-tools");
@@ -22,7 +22,7 @@ export function webToolsHere(settings: ServiceSettings = {}): OwnService {
   };
 }
 
-/** For `localScriptRunner`. @param path where programs are found: the variable PATH */
+/** The service for `localScriptRunner`. @param path where programs are found: the variable PATH */
 export function scriptsHere(path: string | undefined, settings: ServiceSettings = {}): OwnService {
   return async (bus, parts) => {
     const { configSchema, startWithRunner } = await import("@rockbot/scripts-manager");
@@ -35,7 +35,7 @@ export function scriptsHere(path: string | undefined, settings: ServiceSettings 
   };
 }
 
-/** For `scheduling`. The agent takes a turn for each task that is due. */
+/** The service for `scheduling`. The agent takes a turn for each task that is due. */
 export function schedulerHere(settings: ServiceSettings = {}, onUnasked: OnAnswer = async () => {}): OwnService {
   return async (bus, { agent, ...parts }) => {
     const { configSchema, startScheduler } = await import("@rockbot/scheduler");

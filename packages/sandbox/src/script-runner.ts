@@ -41,7 +41,7 @@ export interface ScriptOutcome {
   /** How long it might run: less than its job says where its call had not the time. */
   readonly timeoutMs: number;
   readonly durations: {
-    /** From the job's arrival at the runner to a sandbox for it. */
+    /** The time from the job's arrival at the runner to a sandbox for it. */
     readonly waitMs: number;
     /** From the script's first line to its end. */
     readonly runMs: number;

@@ -9,7 +9,7 @@ export function canMakeCertificates(): boolean {
 }
 
 export interface Certificate {
-  /** In PEM. */
+  /** The key in PEM. */
   readonly key: string;
   /** In PEM, self-signed for localhost and 127.0.0.1: a client has to trust it explicitly. */
   readonly certificate: string;

@@ -11,7 +11,7 @@ import { type A2AConfig, configSchema } from "./generated/config.ts";
 
 export interface TestA2aOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** As YAML. */
+  /** The policy as YAML. */
   readonly policy?: string;
   readonly config?: Partial<A2AConfig>;
   readonly trustStore?: TrustStore;
@@ -25,7 +25,7 @@ export interface TestA2aOptions {
   readonly ports?: readonly number[];
 }
 
-/** For tests: the whole service in memory, with a file of these agents, and a caller. */
+/** Starts the whole service in memory for tests, with a file of these agents, and a caller. */
 export async function startTestA2a(
   agents: object,
   {

@@ -67,7 +67,9 @@ export interface StartAgentServiceOptions extends StartServiceOptions {
   readonly turnStore?: TurnStore | undefined;
   /** The definitions of agents that callers have. @default those of the settings, where there is `connectRecords` */
   readonly definitions?: DefinitionReader | undefined;
-  /** For the setting `databaseUrl`. Without it there are no robots and no skills, and no tools for them. */
+  /**
+   * The connection for the setting `databaseUrl`. Without it there are no robots and no skills, and no tools for them.
+   */
   readonly connectRecords?: ConnectAgentRecords | undefined;
   /** Where sentences about services are kept that all instances share. @default this process */
   readonly summaryStore?: SummaryStore | undefined;

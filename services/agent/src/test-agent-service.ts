@@ -21,7 +21,7 @@ interface TestAgentOptions {
   readonly definitions?: DefinitionReader;
 }
 
-/** For tests: the whole service in memory, in front of a model server that plays a script. */
+/** Starts the whole service in memory for tests, in front of a model server that plays a script. */
 export async function startTestAgent(
   script: ModelScript,
   { tools = [], env = {}, definitions }: TestAgentOptions = {},

@@ -19,7 +19,7 @@ interface Scene {
   readonly more?: readonly string[];
 }
 
-/** For tests: the service over a bus in memory and a database of its own, with two tools, and callers of it. */
+/** Starts the service for tests over a bus in memory and a database of its own, with two tools, and callers of it. */
 export async function startCallers({ env = {}, script = [], policy: rules, audit, more = [] }: Scene = {}) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());

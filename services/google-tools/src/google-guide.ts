@@ -1,6 +1,6 @@
 import type { ToolGuide } from "@rockbot/contracts";
 
-/** For models: how the tools go together. */
+/** Tells models how the tools go together. */
 export const googleGuide: ToolGuide = {
   name: "google-tools",
   summary: "Search, read and send the user's Gmail, and read and create events of the user's Google Calendar.",

@@ -14,7 +14,7 @@ import { type Advice, knowledgeProvider } from "./tools/knowledge-provider.ts";
 /** The parts of the process that the service uses. */
 export interface StartKnowledgeToolsOptions extends StartServiceOptions {
   readonly policy?: PolicyHolder<Readers<"spaces">> | undefined;
-  /** For the setting `databaseUrl`. */
+  /** The connection for the setting `databaseUrl`. */
   readonly connect: ConnectStore;
   /** Makes vectors of texts, by which the items that words have found are ranked, too. @default words alone rank */
   readonly embed?: Embed | undefined;

@@ -7,7 +7,7 @@ export interface OpenRouterApiOptions {
   /** Such as https://openrouter.ai/api/v1. */
   readonly baseUrl: string;
   readonly apiKey: string;
-  /** For an answer with its body, in milliseconds. */
+  /** The timeout of an answer with its body, in milliseconds. */
   readonly timeoutMs: number;
 }
 

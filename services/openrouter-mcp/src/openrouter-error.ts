@@ -4,7 +4,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cleanText } from "@rockbot/mcp/standalone";
 
 export interface RefusedRequest {
-  /** For the words of the error: "the credits". */
+  /** The thing that was read, in the words of the error: "the credits". */
   readonly what: string;
   readonly status: number;
   readonly retryAfter: string | undefined;

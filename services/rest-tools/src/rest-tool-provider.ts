@@ -56,7 +56,7 @@ export class RestToolProvider implements ToolProvider {
     return () => this.#listeners.delete(listener);
   }
 
-  /** By names in small letters. The file comes first: a document takes no name of its. */
+  /** The tools by names in small letters. The file comes first: a document takes no name of its. */
   #byName(): ReadonlyMap<string, Tool> {
     if (this.#all !== undefined) return this.#all;
     const all = new Map<string, Tool>();

@@ -9,7 +9,7 @@ import { startRestTools } from "./rest-tools.ts";
 
 export interface TestRestToolsOptions {
   readonly env?: Readonly<Record<string, string>>;
-  /** As YAML. */
+  /** The policy as YAML. */
   readonly policy?: string;
   readonly config?: Partial<RestToolsConfig>;
   readonly trustStore?: TrustStore;
@@ -20,7 +20,7 @@ export interface TestRestToolsOptions {
   readonly ports?: readonly number[];
 }
 
-/** For tests: the whole service in memory, with a file of this content, and a caller. */
+/** Starts the whole service in memory for tests, with a file of this content, and a caller. */
 export async function startTestRestTools(
   content: object | string,
   {

@@ -6,8 +6,8 @@ import { configSchema } from "./generated/config.ts";
 import { type StartWebToolsOptions, startWebTools } from "./web-tools.ts";
 
 /**
- * For tests: the whole service in memory, in front of a site with `pages`, a search API and GitHub. Configured by the
- * environment, as in earnest.
+ * Starts the whole service in memory for tests, in front of a site with `pages`, a search API and GitHub. Configured by
+ * the environment, as in earnest.
  */
 export async function startTestWebTools(
   pages: Readonly<Record<string, Page>> = {},

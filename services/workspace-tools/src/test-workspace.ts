@@ -23,7 +23,9 @@ export interface TestWorkspaceOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
-/** For tests: the whole service in memory, over folders of its own. Configured by the environment, as in earnest. */
+/**
+ * Starts the whole service in memory for tests, over folders of its own. Configured by the environment, as in earnest.
+ */
 export async function startTestWorkspace({
   roots = { work: { writable: true } },
   policy = openPolicyText,
@@ -64,7 +66,7 @@ export async function startTestWorkspace({
     running,
     caller,
     callerOf,
-    /** As the caller `tester`. */
+    /** Calls a tool as the caller `tester`. */
     call: (tool: string, input: Record<string, unknown>) => caller.call(tool, input),
     [Symbol.asyncDispose]: () => open.disposeAsync(),
   };

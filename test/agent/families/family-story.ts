@@ -9,7 +9,9 @@ import type { ModelServerRequest, ModelStep } from "@rockbot/testing";
 const WORKERS = ["scout", "miner"];
 const WISP_STEPS = 5;
 
-/** In the form of the agents' file. @param maker who calls the session, so that all may use the same */
+/**
+ * The story's agents in the form of the agents' file. @param maker who calls the session, so that all may use the same
+ */
 export const storyAgents = (maker: string) => ({
   coordinator: {
     playbook: "Have your agents do the work.",

@@ -14,7 +14,7 @@ const TIMEOUT_MS = 60_000;
 
 interface Request {
   readonly id: string;
-  /** As JSON. */
+  /** The arguments as JSON. */
   readonly arguments: string;
 }
 

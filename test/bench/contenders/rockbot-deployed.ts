@@ -8,7 +8,7 @@ import { serveDeployed } from "../place/serve-deployed.ts";
 import { echoSet } from "./echo-tool.ts";
 import { connectToolCaller } from "./tool-caller.ts";
 
-/** As in docker-compose.yml, with the caller's journal in Redis. */
+/** Serves as in docker-compose.yml, with the caller's journal in Redis. */
 export const serve = (place: Place): Promise<AsyncDisposable> =>
   serveDeployed(place, echoSet(DEPLOYED_TOOL, { readOnly: false }), { service: DEPLOYED_SERVICE });
 

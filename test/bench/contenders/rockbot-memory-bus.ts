@@ -3,7 +3,7 @@ import { startTelemetry } from "@rockbot/process/telemetry";
 import type { Caller } from "../contender.ts";
 import { connectEcho, serveEcho } from "./bus-echo.ts";
 
-/** As rockbot-bus, over the in-memory bus in one process. */
+/** Connects as rockbot-bus does, over the in-memory bus in one process. */
 export async function connect(): Promise<Caller> {
   await startTelemetry({ service: "bench-memory-bus", logTo: "stderr" });
   const bus = createMemoryBus();

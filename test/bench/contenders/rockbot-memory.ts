@@ -7,7 +7,7 @@ import { benchPolicy, connectToolCaller } from "./tool-caller.ts";
 
 const TOOL = "bench_memory";
 
-/** As rockbot, over the in-memory bus in one process. */
+/** Connects as rockbot does, over the in-memory bus in one process. */
 export async function connect(): Promise<Caller> {
   await startTelemetry({ service: "bench-memory", logTo: "stderr" });
   const bus = createMemoryBus();

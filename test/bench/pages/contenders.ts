@@ -7,7 +7,7 @@ export interface ContenderInfo {
   readonly about: string;
 }
 
-/** In the order of the report. */
+/** The contenders in the order of the report. */
 export const contenders: Readonly<Record<string, ContenderInfo>> = {
   rockbot: { file: "rockbot.ts", about: "ours, in the process that measures it" },
   "cheerio-turndown": {

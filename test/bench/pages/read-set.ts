@@ -22,7 +22,7 @@ export interface TruthStructure {
   readonly headings: readonly string[];
   /** Code without line numbers. The language is there if the page tells it. */
   readonly code: readonly { readonly text: string; readonly language?: string }[];
-  /** Without the items below them. */
+  /** The items without those below them. */
   readonly items: readonly string[];
   /** The cells of each row, a space between. */
   readonly rows: readonly string[];

@@ -16,7 +16,7 @@ export interface Summary {
   readonly callerUs: number;
   readonly serviceUs: number;
   readonly brokerUs: number;
-  /** To the reference in the same round: median and quartiles over the rounds. */
+  /** The ratios to the reference in the same round: median and quartiles over the rounds. */
   readonly ratios: Readonly<Record<Measure, Quartiles>>;
 }
 

@@ -7,7 +7,7 @@ import type { Payload } from "../payload.ts";
 
 export const SCALE_SERVICE = "bench-scale";
 export const WAIT_MS = 100;
-/** About 20 ms of a processor. */
+/** The work of about 20 ms of a processor. */
 const ITERATIONS = 150_000;
 
 /** What a processor-bound tool does. */

@@ -6,7 +6,7 @@ import { services } from "../services.ts";
 export const helm = await kubernetesTool("helm");
 export const helmProgram = "program" in helm ? helm.program : "";
 
-/** For the name of a group of tests. */
+/** The name of a group of tests. */
 export const named = (name: string): string => ("why" in helm ? `${name} (skipped: ${helm.why})` : name);
 
 /** What values a release may have. */

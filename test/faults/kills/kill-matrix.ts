@@ -14,7 +14,7 @@ export interface KillMatrixRow {
   readonly claims: "in Redis" | "in process";
   readonly kind: ToolKind;
   readonly calls: number;
-  /** By how they ended at the caller. */
+  /** The number of calls by how they ended at the caller. */
   readonly outcomes: Readonly<Record<string, number>>;
   /** Calls with no effect, with one, and with more. */
   readonly effects: { readonly none: number; readonly one: number; readonly more: number };

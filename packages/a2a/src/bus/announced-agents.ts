@@ -44,7 +44,7 @@ const PINS = `${A2A_PINS}bus:`;
 export class AnnouncedAgents implements AsyncDisposable {
   readonly #options: AnnouncedAgentsOptions;
   readonly #clock: () => number;
-  /** By name in small letters. */
+  /** The agents by name in small letters. */
   readonly #agents = new Map<string, { readonly agent: AnnouncedAgent; seenAt: number }>();
   readonly #names = new Set<string>();
   /** Who may announce an agent, by its name in small letters. */

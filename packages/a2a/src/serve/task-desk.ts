@@ -226,7 +226,10 @@ export class TaskDesk implements A2ARequestHandler {
     return pushes;
   }
 
-  /** As `#begin`, with the address to which the client wants news sent. It is looked at before anything is begun. */
+  /**
+   * Begins a task as `#begin` does, with the address to which the client wants news sent. It looks at the address before
+   * anything begins.
+   */
   async #beginWithPush(
     { message, configuration }: SendMessageRequest,
     context: ServerCallContext,

@@ -4,12 +4,12 @@ import { usageSum } from "./usage-sum.ts";
 export interface TurnBudgetOptions {
   readonly maxIterations: number;
   readonly maxTokens: number;
-  /** In the currency of the models' prices. @default unlimited */
+  /** The bound in the currency of the models' prices. @default unlimited */
   readonly maxCost?: number | undefined;
   readonly answerReserveMs: number;
   /** When the turn was begun first, in Unix milliseconds. */
   readonly startedAt: number;
-  /** On the clock of `performance.now()`. */
+  /** The deadline on the clock of `performance.now()`. */
   readonly deadline: number;
   /** The part in the budget of the parent's turn, if there is one. */
   readonly share?: BudgetShare | undefined;

@@ -24,7 +24,7 @@ import { type OpenAiTool, type OpenAiToolCall, type OpenAiToolMessage, openAiToo
 export interface BusToolsOptions {
   /** The agent that calls, where a bus is given. @default "agent" */
   readonly agent?: string | undefined;
-  /** On whose behalf. @default the agent itself */
+  /** The caller on whose behalf the tools are called. @default the agent itself */
   readonly onBehalfOf?: string | undefined;
   /** The conversation: its working memory is there again under the same name. @default one of its own */
   readonly sessionId?: string | undefined;

@@ -41,7 +41,7 @@ export interface TurnCall extends NamedCall {
 // Many because: each is a further source of a turn's tools, or a bound of them, and most have a default.
 export interface TurnToolsOptions {
   readonly caller: Pick<ToolCaller, "toolsOf" | "call" | "agent">;
-  /** On whose behalf. */
+  /** The caller on whose behalf the tools are called. */
   readonly effectiveCaller: string;
   /** The working-memory namespace of the session. */
   readonly namespace: string;

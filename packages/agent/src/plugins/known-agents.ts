@@ -5,7 +5,7 @@ import type { AgentHost } from "./agent-plugin.ts";
 
 interface Known {
   entries: readonly ServiceEntry[];
-  /** On the clock of `performance.now()`. */
+  /** The time of the question, on the clock of `performance.now()`. */
   askedAt: number;
   /** The definition of `invoke_agent` then. It names the agents, so another one says that some came or went. */
   names: string | undefined;

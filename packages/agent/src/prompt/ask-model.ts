@@ -13,7 +13,7 @@ export interface AskModelOptions {
   readonly maxOutputTokens: number | undefined;
   readonly cacheKey: string;
   readonly signal: AbortSignal;
-  /** On the clock of `performance.now()`. */
+  /** The deadline on the clock of `performance.now()`. */
   readonly deadline: number;
   readonly onText: (delta: string) => void;
   /**

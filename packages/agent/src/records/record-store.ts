@@ -15,7 +15,7 @@ export interface KeptRecord {
   readonly approvedHash?: string | undefined;
   /** One more with each change. */
   readonly version: number;
-  /** In Unix milliseconds. */
+  /** The time of the first saving, in Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }
@@ -42,7 +42,7 @@ export const MAX_CHARS_OF_MAKER = 4 * 1024 * 1024;
  * Every method throws StoreUnavailableError if the database is away.
  */
 export interface RecordStore<T extends KeptRecord> {
-  /** In words for an operator, without secrets. */
+  /** The place of the store in words for an operator, without secrets. */
   readonly where: string;
   /**
    * Keeps a new one.

@@ -17,7 +17,7 @@ export interface SaveNamedOptions<T extends KeptRecord> {
   readonly hasReadUntrusted: boolean;
   /** What bounds the session that saves it. */
   readonly grant: string | undefined;
-  /** In Unix milliseconds. */
+  /** The present time, in Unix milliseconds. */
   readonly now: number;
   /** All that is of this kind of record alone. */
   readonly content: Omit<T, keyof KeptRecord>;

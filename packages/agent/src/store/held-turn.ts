@@ -27,7 +27,7 @@ export interface HoldTurnOptions {
   readonly message?: string | undefined;
   /** Ends the wait for the turns before. */
   readonly signal: AbortSignal;
-  /** On the clock of `performance.now()`. */
+  /** The deadline on the clock of `performance.now()`. */
   readonly deadline: number;
   readonly leaseMs: number;
   readonly maxWaiting: number;

@@ -372,7 +372,7 @@ export class TurnRun {
     return answer;
   }
 
-  /** Before anything follows from it. */
+  /** Keeps an answer before anything follows from it. */
   async #keep(iteration: number, answer: StoredAnswer): Promise<void> {
     const { held } = this.#options;
     const { definition } = this.#role;

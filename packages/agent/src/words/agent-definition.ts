@@ -15,7 +15,7 @@ export interface AgentDefinition {
         readonly maxTokens?: number | undefined;
         readonly timeoutMs?: number | undefined;
         readonly maxIterations?: number | undefined;
-        /** In the currency of the models' prices. */
+        /** The bound in the currency of the models' prices. */
         readonly maxCost?: number | undefined;
       }
     | undefined;

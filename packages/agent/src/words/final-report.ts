@@ -4,7 +4,7 @@ import type { ToolAgentFinalReportInput } from "@rockbot/contracts";
 export interface FinalReport {
   readonly status: ToolAgentFinalReportInput["status"];
   readonly format: ToolAgentFinalReportInput["format"];
-  /** As text: JSON of the format `json`. */
+  /** The report as text: JSON for the format `json`. */
   readonly content: string;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }

@@ -10,7 +10,7 @@ export interface ListEntry {
  * neighbours.
  */
 export class LinkedList<Value> implements Iterable<Value> {
-  /** Before the oldest and behind the newest. */
+  /** The link before the oldest value and behind the newest. */
   readonly #ends = new Link<Value>();
 
   get isEmpty(): boolean {

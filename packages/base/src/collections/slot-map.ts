@@ -46,7 +46,7 @@ export class SlotMap<Key, Value> {
     this.#free.length = 0;
   }
 
-  /** In the order of coming. */
+  /** The values in the order of coming. */
   values(): Value[] {
     return Array.from(this.#places.values(), (place) => this.#values[place] as Value);
   }

@@ -80,7 +80,7 @@ type Grant = (place: Disposable | undefined) => void;
 
 class RotatingQueue {
   readonly #onIdle: () => void;
-  /** By party, in the order of their next places. */
+  /** The waiting parties, in the order of their next places. */
   readonly #waiting = new Map<string, Set<Grant>>();
   #waitingCount = 0;
   #running = 0;

@@ -25,7 +25,7 @@ export class AwakeClock {
   #awakeMs = 0;
   #tickedAt = 0;
 
-  /** In milliseconds, comparable with itself only. */
+  /** The time in milliseconds, comparable with itself only. */
   get now(): number {
     return this.#ticking === undefined
       ? this.#awakeMs

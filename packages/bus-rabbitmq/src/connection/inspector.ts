@@ -34,7 +34,10 @@ export class Inspector {
     this.#supervisor = supervisor;
   }
 
-  /** As Bus.inspect promises. @param isConsumed whether the queue is one that has consumers while its service runs */
+  /**
+   * Answers as Bus.inspect promises. @param isConsumed whether the queue is one that has consumers while its service
+   * runs
+   */
   inspect(queue: string, isConsumed: boolean): Promise<QueueState | undefined> {
     const asking = this.#asking.get(queue);
     if (asking !== undefined) return asking;

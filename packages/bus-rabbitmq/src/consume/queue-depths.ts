@@ -25,7 +25,8 @@ export class QueueDepths {
   }
 
   /**
-   * At most five seconds old. A queue of which the broker says nothing is left out: an old number would look like news.
+   * Reads depths that are at most five seconds old. A queue of which the broker says nothing is left out: an old number
+   * would look like news.
    */
   read(): Promise<readonly QueueDepth[]> {
     const now = performance.now();

@@ -20,9 +20,9 @@ import {
  */
 export interface BrokerRights extends Access {
   readonly user: string;
-  /** To create and delete. */
+  /** The right to create and delete. */
   readonly configure: string;
-  /** By exchange: to publish and to bind. */
+  /** The rights to publish and to bind, by exchange. */
   readonly topics: Readonly<Record<string, Access>>;
 }
 

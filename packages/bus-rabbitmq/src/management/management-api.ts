@@ -5,10 +5,10 @@ import { readBounded } from "@rockbot/edge/body";
 /** One request that changes something at the broker. */
 export interface Change {
   readonly method: "PUT" | "POST" | "DELETE";
-  /** Below `/api/`, its parts encoded. */
+  /** The path below `/api/`, its parts encoded. */
   readonly path: string;
   readonly body?: object | undefined;
-  /** For people: "set the permissions of web-tools". It holds no password. */
+  /** The change in words for people: "set the permissions of web-tools". It holds no password. */
   readonly what: string;
 }
 

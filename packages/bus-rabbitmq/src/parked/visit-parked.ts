@@ -11,9 +11,9 @@ const GIVEN_BACK_MS = 2_000;
 const LOOK_EVERY_MS = 10;
 
 /**
- * As Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and messages that are not
- * removed stay unacknowledged until that channel is closed. Then the broker puts all of them back where they were, as
- * it does when we die.
+ * Visits messages as Bus.visitParked promises. Messages are fetched one by one on a channel of their own, and messages
+ * that are not removed stay unacknowledged until that channel is closed. Then the broker puts all of them back where
+ * they were, as it does when we die.
  */
 export async function visitParked(
   link: Link,

@@ -45,7 +45,7 @@ export class PublishJob implements OutgoingMessage {
   isSuspect = false;
   /** It was sent and its channel ended before the confirm: somebody may have it. */
   mayBeOut = false;
-  /** On the clock of `performance.now()`. */
+  /** The time of the first attempt, on the clock of `performance.now()`. */
   #firstSentAt: number | undefined;
   #firstReturnedAt: number | undefined;
   readonly #offerAgainMs: number;

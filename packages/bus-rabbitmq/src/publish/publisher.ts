@@ -57,7 +57,7 @@ export class Publisher {
   readonly #onReturned: (() => void) | undefined;
   /** The messages that no queue has taken, until they are offered again. */
   readonly #returned = new Set<PublishJob>();
-  /** In the order of publishing. */
+  /** The jobs that wait, in the order of publishing. */
   #waiting = new Set<PublishJob>();
   #waitingBytes = 0;
   #unconfirmed = new Unconfirmed<PublishJob>();
@@ -107,7 +107,7 @@ export class Publisher {
     return this.#supervisor.start(timeoutMs);
   }
 
-  /** As Bus.publish promises. */
+  /** Publishes as Bus.publish promises. */
   publish(publication: Publication): Promise<void> {
     const { signal } = publication;
     if (signal?.aborted) return Promise.reject(signal.reason);

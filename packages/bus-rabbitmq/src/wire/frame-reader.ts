@@ -44,7 +44,7 @@ const FRAME_END = 0xce;
 export class FrameReader {
   readonly #amqplib: AmqplibReading;
   readonly #maxFrameBytes: number;
-  /** By the number of the channel. */
+  /** The listeners by the number of the channel. */
   readonly #listening = new Map<number, Listening>();
   readonly #cursor = new FrameCursor();
   #bytes: Buffer;

@@ -31,7 +31,7 @@ export interface MessageProperties {
   readonly userId?: string | undefined;
 }
 
-/** Around the payload of each frame: type, channel and size before it, and a mark behind it. */
+/** The bytes around the payload of each frame: type, channel and size before it, and a mark behind it. */
 export const FRAME_OVERHEAD = 8;
 export const ACK_BYTES = FRAME_OVERHEAD + 13;
 const FRAME_HEADER_BYTES = 7;

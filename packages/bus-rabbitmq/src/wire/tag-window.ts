@@ -16,7 +16,7 @@ export class TagWindow<Value> implements Iterable<Value> {
     return this.#firstTag + this.#oldest;
   }
 
-  /** Behind the last tag. */
+  /** The tag behind the last one. */
   get end(): number {
     return this.#firstTag + this.#values.length;
   }

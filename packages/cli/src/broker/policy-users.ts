@@ -23,6 +23,6 @@ export async function policyUsers(
   return { users, isVerified: document.identity === "verified" };
 }
 
-/** For an operator who relies on rights that nobody checks. */
+/** A warning for operators who rely on rights that nobody checks. */
 export const UNVERIFIED =
   "rockbot: the policy says identity: trusted. These rights count only where services run with identity: verified";

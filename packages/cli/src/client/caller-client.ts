@@ -6,7 +6,7 @@ import { listTools, type ToolCaller } from "@rockbot/tools";
 import type { ToolClient } from "./tool-client.ts";
 
 export interface CallerClientOptions {
-  /** In words, for the user. */
+  /** The place in words, for the user. */
   readonly where: string;
   readonly bus: Bus;
   readonly policy: PolicyHolder | undefined;

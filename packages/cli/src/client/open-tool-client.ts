@@ -23,8 +23,8 @@ export interface OpenToolClientOptions {
 }
 
 /**
- * With a broker's address: the services behind that broker. Else the running `rockbot up`, if its socket answers. Else
- * the tools' owner, started in this process over an in-memory bus.
+ * Opens a client of the services behind the broker, if there is an address of one. Else the running `rockbot up`, if
+ * its socket answers. Else the tools' owner, started in this process over an in-memory bus.
  * @throws {CommandError} if `rockbot up` would have to call for somebody else
  */
 export async function openToolClient({

@@ -4,7 +4,7 @@ import type { OffTool } from "../runtime/off-tools.ts";
 
 /** Where a command's calls go: a running `rockbot up`, services behind a broker, or tools in this process. */
 export interface ToolClient extends AsyncDisposable {
-  /** In words, for the user. */
+  /** The place in words, for the user. */
   readonly where: string;
   /** The tools that can be called now, sorted by name. */
   listTools(): Promise<readonly ListedTool[]>;

@@ -197,7 +197,7 @@ function outcome({ answer, trouble }: Replayed): string {
 const replayedLine = (replayed: Replayed): string =>
   `${printable(replayed.id, 64)}  ${printable(replayed.toolName ?? "unknown", 80)}  ${replayed.isRemoved ? "removed" : "kept"}  ${printable(outcome(replayed))}`;
 
-/** As `rockbot call` prints it: the answer alone on stdout. */
+/** The output of `rockbot call`: the answer alone on stdout. */
 function printAnswer(replayed: Replayed): void {
   const { answer } = replayed;
   if (answer === undefined || isError(answer)) console.error(`rockbot: ${printable(outcome(replayed), 2_000)}`);

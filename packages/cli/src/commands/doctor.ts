@@ -48,7 +48,7 @@ interface Shell {
   readonly url: string;
   readonly env: Env;
   readonly policy: FoundPolicy;
-  /** Over the in-memory bus. */
+  /** The state of a `rockbot up` over the in-memory bus. */
   readonly running: Finding | undefined;
 }
 

@@ -100,8 +100,8 @@ const fish: Syntax = {
 };
 
 /**
- * For bash and zsh. Prints a candidate a line, with its description behind a tab; `:file` asks for files. Gets the word
- * at the cursor, then those before it.
+ * The function that finds candidates, for bash and zsh. Prints a candidate a line, with its description behind a tab;
+ * `:file` asks for files. Gets the word at the cursor, then those before it.
  */
 const find = `__rockbot_names() {
   local names

@@ -7,7 +7,7 @@ import type { RunningService } from "@rockbot/services";
 const MAX_REASON = 400;
 
 export interface RunningParts {
-  /** By their names. */
+  /** The running services by their names. */
   readonly running: ReadonlyMap<string, RunningService>;
   /** The servers of the bridge, if there is one. */
   readonly servers: readonly BridgedServerHealth[] | undefined;

@@ -53,7 +53,7 @@ export interface SocketParts {
   readonly approvals?: BridgeApprovals | undefined;
   /** The tools that are not offered here. @default none */
   readonly off?: (() => readonly OffTool[]) | undefined;
-  /** For `rockbot doctor`. @default nothing is found */
+  /** The findings for `rockbot doctor`. @default nothing is found */
   readonly findings?: (() => Promise<readonly Finding[]>) | undefined;
   /** Makes a link to the console. @default there is none */
   readonly consoleLink?: (() => string | undefined) | undefined;

@@ -10,7 +10,7 @@ export const columnsOf = (text: string): number =>
 const columnsOfOne = (grapheme: string): number => (WIDE.test(grapheme) ? 2 : 1);
 
 /**
- * As much of a line as a terminal shows in one row, with an ellipsis for the rest. A pipe has no columns, and gets all
+ * Cuts a line to what a terminal shows in one row, with an ellipsis for the rest. A pipe has no columns, and gets all
  * of it.
  */
 export function fitLine(text: string, { columns: shown }: { readonly columns?: number | undefined }): string {

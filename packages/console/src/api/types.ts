@@ -137,9 +137,9 @@ export type Verdict = "allowed" | "denied" | "unknown";
 export interface WhatIfRow {
   readonly caller: string;
   readonly tool: string;
-  /** By the policy in force. */
+  /** The decision by the policy in force. */
   readonly inForce: Verdict;
-  /** By the tried one. */
+  /** The decision by the tried policy. */
   readonly tried: Verdict;
   /** Why the tried one says so. */
   readonly because: string;

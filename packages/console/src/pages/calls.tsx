@@ -49,7 +49,7 @@ export function CallsPage() {
   );
 }
 
-/** As in the style. */
+/** The height of a row, the same as in the style sheet. */
 const ROW_PIXELS = 40;
 
 /** However many there are, only those in view are drawn. */

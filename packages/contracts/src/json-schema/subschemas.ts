@@ -5,9 +5,9 @@ export type Schema = Readonly<Record<string, unknown>>;
 
 /** The schemas that a validator applies because of one, besides its own keywords. */
 export interface Subschemas {
-  /** To the same value. */
+  /** The schemas that apply to the same value. */
   readonly same: readonly Schema[];
-  /** To values in it: by the name of a property, to further properties, and to the elements of a list. */
+  /** The schemas of values in it: by the name of a property, of further properties, and of the elements of a list. */
   readonly properties: Readonly<Record<string, unknown>>;
   readonly everyProperty: readonly Schema[];
   readonly first: readonly unknown[];

@@ -11,7 +11,7 @@ export interface McpCall {
   readonly onBehalfOf?: string | undefined;
   readonly replyTo?: string | undefined;
   readonly server: string;
-  /** By its own name, without the server's. */
+  /** The tool by its own name, without the server's. */
   readonly tool: string;
   readonly args: unknown;
   readonly timeoutMs: number;

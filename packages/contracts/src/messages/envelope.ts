@@ -24,7 +24,7 @@ export interface Envelope {
    * any time. A request is of use for as long as its sender waits.
    */
   readonly ttlMs?: number | undefined;
-  /** By logical key, such as `rb-timeout-ms` or `traceparent`. */
+  /** The headers by logical key, such as `rb-timeout-ms` or `traceparent`. */
   readonly headers: Readonly<Record<string, string>>;
   /** The sender as the broker verified it; absent on a bus that verifies nobody. */
   readonly userId?: string | undefined;
@@ -49,8 +49,8 @@ export const Header = {
    */
   Policy: "rb-policy",
   /**
-   * On a request: present when the caller wants progress. On an answer: how many updates went before it, as decimal
-   * text; none if absent.
+   * Present on a request if the caller wants progress. On an answer: how many updates went before it, as decimal text;
+   * none if absent.
    */
   Progress: "rb-progress",
   /** On an announcement: the hash of the list that it is a page of. */
@@ -71,7 +71,7 @@ export const Header = {
    * as decimal text.
    */
   AgeMs: "rb-age-ms",
-  /** On a request: `true` if untrusted content led to it, see hasReadUntrusted. */
+  /** `true` on a request if untrusted content led to it, see hasReadUntrusted. */
   Untrusted: "rb-untrusted",
   /**
    * On a request: what bounds whatever the call leaves behind to run later, in the form of the agent that writes and

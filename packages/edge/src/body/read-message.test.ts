@@ -4,7 +4,7 @@ import { readMessage } from "./read-message.ts";
 const MAX = 1000;
 const filler = "x".repeat(5000);
 
-/** In pieces of so many bytes. */
+/** Cuts a text into pieces of so many bytes. */
 async function* pieces(text: string, bytes: number): AsyncGenerator<Uint8Array> {
   const all = Buffer.from(text);
   for (let from = 0; from < all.length; from += bytes) yield all.subarray(from, from + bytes);

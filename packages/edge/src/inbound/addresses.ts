@@ -55,5 +55,5 @@ export function networkOf(address: string): string {
   return `${[...(left ?? []), ...zeros, ...(right ?? [])].slice(0, 4).join(":")}::/64`;
 }
 
-/** Without the zone, and of version 4 where version 6 only wraps it. */
+/** The address without its zone, and as one of version 4 where version 6 only wraps it. */
 const plain = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, "").replace(/%.*$/, "");

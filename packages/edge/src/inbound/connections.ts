@@ -37,7 +37,7 @@ const GRACE_MS = 500;
 export class Connections {
   readonly #bounds: ConnectionBounds;
   readonly #open = new Map<Socket, Connection>();
-  /** By network, the oldest first. */
+  /** The strangers' connections by network, the oldest first. */
   readonly #strangers = new Map<string, Set<Connection>>();
   /** Let in, and without a request; the longest idle first. */
   readonly #idle = new Set<Connection>();

@@ -14,7 +14,7 @@ export interface FrontDoorOptions {
 /** Why a request is not answered. */
 export interface FrontDoorFault {
   readonly kind: "malformed" | "denied";
-  /** In words for the client that sent it. */
+  /** The message in words for the client that sent the request. */
   readonly message: string;
 }
 

@@ -10,7 +10,7 @@ interface Waiter {
  */
 export class WaitingRoom {
   readonly #maxWaiting: number;
-  /** By caller, the oldest first. */
+  /** The requests that wait, by caller, the oldest first. */
   readonly #waiting = new Map<string | undefined, Set<Waiter>>();
   #size = 0;
 

@@ -8,7 +8,7 @@ interface GuardedConnectOptions {
   readonly policy: AddressPolicy;
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
-  /** For looking a name up, connecting and the TLS handshake together, in milliseconds. */
+  /** The timeout of look-up, connection and TLS handshake together, in milliseconds. */
   readonly connectTimeoutMs: number;
 }
 
@@ -16,7 +16,7 @@ export interface GuardedAgentOptions extends GuardedConnectOptions {
   /** The longest silence before and within an answer, in milliseconds. */
   readonly idleTimeoutMs: number;
   readonly maxHeaderBytes: number;
-  /** To one host at a time. @default 8 */
+  /** The most connections to one host at a time. @default 8 */
   readonly connections?: number | undefined;
 }
 

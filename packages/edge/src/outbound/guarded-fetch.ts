@@ -6,7 +6,7 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A server may think that long before it answers, or between two events. */
 const IDLE_TIMEOUT_MS = 300_000;
 const MAX_HEADER_BYTES = 32_768;
-/** To one host. A stream of events holds one for as long as it lasts. */
+/** The most connections to one host. A stream of events holds one for as long as it lasts. */
 const CONNECTIONS = 128;
 
 /** One for each policy there is: the operator's settings, so they are few. */

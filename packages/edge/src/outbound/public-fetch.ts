@@ -12,11 +12,11 @@ import { type Body, readBody } from "./read-body.ts";
 
 /** Which places may be reached, and the bounds of one answer. */
 export interface PublicFetchOptions extends AddressPolicyOptions {
-  /** For the whole of a fetch, redirects and body included, in milliseconds. @default 20_000 */
+  /** The timeout of the whole fetch, redirects and body included, in milliseconds. @default 20_000 */
   readonly timeoutMs?: number | undefined;
   /** The longest silence of a server, in milliseconds. @default 10_000 */
   readonly idleTimeoutMs?: number | undefined;
-  /** For look-up, connection and TLS handshake together, in milliseconds. @default 5_000 */
+  /** The timeout of look-up, connection and TLS handshake together, in milliseconds. @default 5_000 */
   readonly connectTimeoutMs?: number | undefined;
   /** The largest body, on the wire and after decompression. @default 5_000_000 */
   readonly maxBytes?: number | undefined;

@@ -6,7 +6,7 @@ import { ModelError } from "../model-error.ts";
 export interface RecordedModel {
   readonly model: string;
   readonly url: URL;
-  /** As the conventions name it. For an unknown host it is the provider whose API it speaks. */
+  /** The provider's name in the conventions. For an unknown host it is the provider whose API it speaks. */
   readonly provider: string;
 }
 

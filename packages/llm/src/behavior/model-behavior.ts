@@ -42,5 +42,5 @@ export interface ModelPrice {
   readonly cachedInput?: number | undefined;
 }
 
-/** By name or prefix of a name of a model: what it wants otherwise than others. */
+/** The special wishes of a model, by its name or a prefix of it. */
 export type ModelBehaviors = Readonly<Record<string, Partial<ModelBehavior>>>;

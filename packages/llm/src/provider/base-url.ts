@@ -24,7 +24,7 @@ export function baseUrl(text: string): URL {
   return url;
 }
 
-/** By the host's name. */
+/** Tells the kind by the host's name. */
 export function kindOf(hostname: string): ProviderKind {
   if (/(^|\.)openai\.(com|azure\.com)$/.test(hostname)) return "openai";
   if (/(^|\.)openrouter\.ai$/.test(hostname)) return "openrouter";

@@ -6,7 +6,7 @@ import type { ProviderKind } from "./base-url.ts";
 export interface Provider {
   readonly protocol: "openai" | "anthropic";
   readonly languageModel: LanguageModelV4;
-  /** For one request. */
+  /** The options for one request. */
   options(cacheKey: string | undefined, form: AnswerForm | undefined): SharedV4ProviderOptions;
   /** What the model reads of a tool. */
   describe(tool: ModelTool, parameters: object): { readonly description: string; readonly parameters: object };

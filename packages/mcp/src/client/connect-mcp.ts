@@ -65,7 +65,7 @@ export interface McpCallOptions {
 export interface McpConnection extends AsyncDisposable {
   readonly peer: KnownPeer;
   readonly protocolVersion: string;
-  /** As the server names itself. */
+  /** The name that the server gives itself. */
   readonly serverName: string;
   /** The server's words about itself for models. */
   readonly instructions: string | undefined;

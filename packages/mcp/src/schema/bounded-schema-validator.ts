@@ -4,7 +4,7 @@ import { boundedCheck, type ValueCheck } from "./bounded-check.ts";
 
 const MAX_FAULT = 300;
 
-/** For the SDK, which checks structured content with it. */
+/** The validator of structured content for the SDK. */
 export const boundedSchemaValidator: jsonSchemaValidator = {
   getValidator<T>(schema: JsonSchemaType): JsonSchemaValidator<T> {
     const validate = validatorOf<T>(schema as object);

@@ -12,7 +12,7 @@ export interface LoosenedSchema {
   readonly lengths: number;
 }
 
-/** With all references written out. */
+/** The most nodes with all references written out. */
 const MAX_NODES = 5_000;
 /** Each level is some calls deep. */
 const MAX_DEPTH = 128;

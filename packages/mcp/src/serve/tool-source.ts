@@ -3,7 +3,7 @@ import type { ContentTrust, ToolGuide, ToolInvokeResponse } from "@rockbot/contr
 /** A tool as it is offered to MCP clients. */
 export interface OfferedTool {
   readonly name: string;
-  /** For people. */
+  /** The title for people. */
   readonly title?: string | undefined;
   readonly description: string;
   /** JSON Schema of the arguments. */

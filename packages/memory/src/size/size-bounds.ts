@@ -2,7 +2,7 @@ import type { ResultSize } from "@rockbot/contracts";
 
 /** From when on a tool's result is too large for a model, and how it is then kept. */
 export interface SizeBounds {
-  /** In characters. A result of more is chunked. */
+  /** The threshold in characters. A result of more is chunked. */
   readonly threshold: number;
   /** The most characters of a chunk. */
   readonly chunkLength: number;

@@ -43,7 +43,7 @@ function patternOf(zone: Zone): string {
   return `${pattern}${at?.depth ?? 0}`;
 }
 
-/** By words. */
+/** The mean of a group, weighted by words. */
 function meanOf(group: readonly number[], blocks: readonly Block[], of: (i: number) => number): number {
   let sum = 0;
   let words = 0;

@@ -5,7 +5,7 @@ import { type Alike, type Block, FAR, type Zone } from "./read-blocks.ts";
 
 /** A block with what many of its numbers are taken from. */
 export interface PlacedBlock extends Block {
-  /** As `around` names them. */
+  /** The zones that `around` names. */
   readonly around: readonly Zone[];
   /** The zone around of which there are most that look alike, such as an item, a card or a comment. */
   readonly repeated: Zone | undefined;

@@ -2,7 +2,7 @@ import { lineOf, type PageFacts, type Thing } from "./page-facts.ts";
 
 /** What a page says to machines of the product that it sells, each on one line. */
 export interface ProductFacts {
-  /** With its currency. */
+  /** The price with its currency. */
   readonly price?: string | undefined;
   readonly brand?: string | undefined;
   /** A word of schema.org, such as `InStock`. */

@@ -3,7 +3,7 @@ import { isNamedMark } from "../tree/mark-notes.ts";
 
 /** What a block's text is like, counted once. */
 export interface TextFacts {
-  /** On one line, and no longer than MAX_TEXT. */
+  /** The text on one line, and no longer than MAX_TEXT. */
   readonly text: string;
   readonly words: number;
   readonly letters: number;

@@ -1,10 +1,10 @@
 import { type CssNode, generate, type ParseOptions, parse, tokenize, tokenTypes } from "css-tree/dist/csstree.esm";
 import { PageTooComplexError } from "../page-too-complex-error.ts";
 
-/** As text again. What is in a sheet may break the writer, too. */
+/** The node as text again. What is in a sheet may break the writer, too. */
 export const textOfNode = (node: CssNode): string => attempt(() => generate(node)) ?? "";
 
-/** By the token that opens a bracket, the one that closes it. */
+/** The token that closes a bracket, by the one that opens it. */
 export const closers: ReadonlyMap<number, number> = new Map([
   [tokenTypes.Function, tokenTypes.RightParenthesis],
   [tokenTypes.LeftParenthesis, tokenTypes.RightParenthesis],

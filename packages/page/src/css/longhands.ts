@@ -132,7 +132,7 @@ const sizeIn = (font: string): string => (isForAll(font) ? font : (SIZE.exec(fon
 const SIZE =
   /(?:^|\s)(0+|[\d.]+(?:%|(?!deg|g?rad|turn)[a-z]+)|(?:calc|clamp|max|min)\((?:[^()]|\([^()]*\))*\)|(?:x{1,3}-)?(?:large|small)|larger|smaller)(?=\s*\/|\s)/;
 
-/** In lower case but for the names of variables, and without escapes. */
+/** The value in lower case but for the names of variables, and without escapes. */
 const comparable = (value: string): string =>
   decoded(value.trim()).replaceAll(/--[\w-]+|[A-Z]+/g, (part) => (part.startsWith("--") ? part : part.toLowerCase()));
 

@@ -50,7 +50,7 @@ interface Row {
 
 const partNames: ReadonlySet<string> = new Set(["caption", "thead", "tbody", "tfoot", "tr", "td", "th"]);
 
-/** In document order. */
+/** The tables in document order. */
 function tablesIn(root: ParentNode): Table[] {
   const tables: Table[] = [];
   walk(root, undefined);

@@ -9,7 +9,7 @@ export function markTask(box: Element): void {
   setChildren(box, [new Text("✓")]); // the converter passes by what is empty
 }
 
-/** Before any text of the item. */
+/** Tells whether the box comes before any text of the item. */
 function isInItem(box: Element): boolean {
   let node: AnyNode = box;
   for (let { parent } = box; parent !== null && isElement(parent); { parent } = parent) {

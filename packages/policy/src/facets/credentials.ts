@@ -27,7 +27,7 @@ export const credentials = defineFacet({
     const kinds = new Set(
       [everyone, ...callers.values()].flatMap(({ credentials = {} }) => entries(credentials).map(([kind]) => kind)),
     );
-    /** By their kinds. */
+    /** The caller's credentials by their kinds. */
     const credentialsOf = (caller: string): ReadonlyMap<string, string> =>
       new Map([...entries(everyone.credentials ?? {}), ...entries(callers.get(caller)?.credentials ?? {})]);
     return {

@@ -92,7 +92,7 @@ export function rateOf(caller: string, tool: string | undefined, amount: number,
   return { key: keyOf([scope, caller, tool ?? "", String(amount), String(perMs)]), scope, amount, perMs };
 }
 
-/** As short for any names, and the same for no others. */
+/** A key as short for any names, and the same for no others. */
 const keyOf = (parts: readonly string[]): string =>
   createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 22);
 

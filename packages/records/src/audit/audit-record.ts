@@ -23,7 +23,7 @@ export interface AuditRecord {
   readonly hasReadUntrusted?: true | undefined;
   /** `ok`, `tool_error`, the code of the error that was answered, `superseded`, or `dead_lettered`. */
   readonly outcome: string;
-  /** From receipt to the answer. */
+  /** The time from receipt to the answer. */
   readonly durationMs: number;
   readonly traceId?: string | undefined;
 }

@@ -12,7 +12,7 @@ export interface ChainHead {
   readonly hash: string;
 }
 
-/** Before the first line. */
+/** The head before the first line. */
 export const CHAIN_START: ChainHead = { seq: 0, hash: "0".repeat(64) };
 
 /** Far more than the longest line that `nextLine` makes of fields whose texts are bounded. */

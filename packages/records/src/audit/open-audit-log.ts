@@ -39,7 +39,7 @@ const WRITE_MS = 1_000;
 /** How soon what could not be written is tried again, and how often the file is looked at and brought to the disk. */
 const LOOK_MS = 1_000;
 const CLOSE_MS = 5_000;
-/** Between two lines in the log about the same trouble. */
+/** The time between two lines in the log about the same trouble. */
 const QUIET_MS = 60_000;
 /**
  * How often a line of the log says where the chain stands. A keeper of logs can then tell when the whole chain was

@@ -29,9 +29,9 @@ export interface AuditFault {
 
 /** The state of the files of an audit log, with every fault in them. */
 export interface AuditReport {
-  /** In the order of the chain. */
+  /** The reports in the order of the chain. */
   readonly files: readonly AuditFileReport[];
-  /** In the order of the files; the first 100. */
+  /** The first 100 faults, in the order of the files. */
   readonly faults: readonly AuditFault[];
   /** How many there are besides. */
   readonly furtherFaults: number;

@@ -24,7 +24,7 @@ export interface BlobStore extends AsyncDisposable {
 export interface PutBlobOptions {
   /** The effective caller that it is counted for. */
   readonly owner: string;
-  /** At most MAX_BLOB_TTL_MS. */
+  /** The time to live, at most MAX_BLOB_TTL_MS. */
   readonly ttlMs: number;
 }
 

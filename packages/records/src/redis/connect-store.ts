@@ -7,7 +7,7 @@ export interface RedisStoreOptions {
   readonly prefix?: string | undefined;
   /** How long to wait for the first connection before going on without. @default 2_000 */
   readonly connectTimeoutMs?: number | undefined;
-  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
+  /** Certificates to trust for `rediss:` instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
 }
 

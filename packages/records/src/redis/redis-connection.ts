@@ -28,7 +28,7 @@ export interface RedisConnectionOptions<Scripts extends RedisScripts> {
   /** The cost of having no connection, for the log. */
   readonly whileAway: string;
   readonly scripts: Scripts;
-  /** For `rediss:`: certificates to trust instead of those that Node trusts, in PEM. */
+  /** Certificates to trust for `rediss:` instead of those that Node trusts, in PEM. */
   readonly ca?: string | undefined;
   /** True if the connection is useless where the server does not say what it is. @default false */
   readonly needsFacts?: boolean | undefined;
@@ -45,7 +45,7 @@ class UnfitServerError extends Error {
 const ANSWER_MS = 500;
 const NO_ANSWER = `no answer within ${ANSWER_MS} ms`;
 const CONNECT_MS = 2_000;
-/** From the connection to its use. */
+/** The time from the connection to its use. */
 const PREPARE_MS = 2_000;
 const DISCONNECT_MS = 500;
 const REFUSAL_TOLD_MS = 60_000;

@@ -2,7 +2,7 @@ import { getServers } from "node:dns";
 
 /** Something that scripts must not reach. */
 export interface CanaryTarget {
-  /** For people, such as "the broker". */
+  /** The name for people, such as "the broker". */
   readonly name: string;
   readonly host: string;
   readonly port: number;

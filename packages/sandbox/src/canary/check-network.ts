@@ -19,7 +19,7 @@ export type CanaryVerdict = (typeof CanaryVerdict)[keyof typeof CanaryVerdict];
 
 /** The targets that a script could reach, and why no scripts run in that case. */
 export interface CanaryReport {
-  /** By the targets' names. */
+  /** The verdicts by the targets' names. */
   readonly verdicts: Readonly<Record<string, CanaryVerdict>>;
   /** Why no script may run here, in words for the operator; undefined if scripts have no network. */
   readonly refusal: string | undefined;

@@ -13,7 +13,7 @@ import { removeContainer } from "./remove-container.ts";
 export interface ContainerMakerOptions {
   /** The engine's unix socket: who may use it is root on its machine. */
   readonly socketPath: string;
-  /** With python3 in it. By digest where it matters which. The engine has it: it is not pulled here. */
+  /** An image with python3 in it. By digest where it matters which. The engine has it: it is not pulled here. */
   readonly image: string;
   /**
    * A sandbox's first process, as it is called in the image: `supervisorCommand`, or another that says `ready` first

@@ -29,7 +29,7 @@ interface ListedContainer {
   readonly Names: readonly string[];
   readonly Labels: Readonly<Record<string, string>>;
   readonly State: string;
-  /** In seconds since 1970. */
+  /** The time in seconds since 1970. */
   readonly Created: number;
 }
 

@@ -13,9 +13,9 @@ export interface SummariesOptions {
   readonly summarizer: SummaryModel | Summarize;
   /** Stays its maker's. @default one in this process */
   readonly store?: SummaryStore | undefined;
-  /** For one summary. @default 60_000 */
+  /** The timeout of one summary. @default 60_000 */
   readonly timeoutMs?: number | undefined;
-  /** After a failure, doubled with each. @default 60_000 */
+  /** The pause after a failure, doubled with each. @default 60_000 */
   readonly retryMs?: number | undefined;
   /** The most calls a day of this process, so that services which change all the time cost no more. @default 500 */
   readonly maxPerDay?: number | undefined;
@@ -26,7 +26,7 @@ interface Known {
   summary?: string;
   isWaiting: boolean;
   failures: number;
-  /** On the clock of `performance.now()`. */
+  /** The time of the retry, on the clock of `performance.now()`. */
   retryAt: number;
 }
 

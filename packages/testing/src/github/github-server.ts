@@ -10,7 +10,7 @@ export interface GithubFault {
   readonly status: number;
   readonly message?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** In place of the API's own form of an error. */
+  /** The body in place of the API's own form of an error. */
   readonly body?: string;
 }
 

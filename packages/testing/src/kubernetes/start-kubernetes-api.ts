@@ -16,7 +16,7 @@ import { PodStore } from "./store/pod-store.ts";
 export interface StartKubernetesApiOptions {
   /** Pods that are there from the start. @default none */
   readonly pods?: readonly Pod[] | undefined;
-  /** As many pods as a quota grants. @default any number */
+  /** The most pods that a quota grants. @default any number */
   readonly mostPods?: number | undefined;
   /** True if pods reach nothing, as under a NetworkPolicy that is enforced. @default true */
   readonly enforcesNetworkPolicies?: boolean | undefined;
@@ -28,11 +28,11 @@ export interface StartKubernetesApiOptions {
 export interface KubernetesApi extends AsyncDisposable {
   /** The connection of the one known user. */
   readonly connection: ClusterConnection;
-  /** In the order they came. */
+  /** The requests in order of arrival. */
   readonly requests: readonly LoggedRequest[];
   /** The rights that the requests so far need of a Role, such as `get pods/log`, sorted. */
   usedRights(): readonly string[];
-  /** For the next requests that they befall. */
+  /** The faults for the next requests that they befall. */
   readonly faults: ApiFault[];
   readonly node: TestNode;
   pods(): readonly Pod[];

@@ -27,7 +27,7 @@ export interface ModelServer extends AsyncDisposable {
   readonly url: string;
   readonly apiKey: string;
   readonly model: string;
-  /** In the order in which they came, those refused included. */
+  /** The requests in the order in which they came, those refused included. */
   readonly requests: readonly ModelServerRequest[];
   /** Another script from the next request on; a list begins with its first step. */
   play(script: ModelScript): void;

@@ -8,7 +8,7 @@ import type { Wheel } from "./wheel.ts";
 export type PackageIndexFault =
   | "silent"
   | "error"
-  | { /** In place of its own address, in the links to its files. */ readonly filesAt: string };
+  | { /** The address in the links to its files, in place of its own. */ readonly filesAt: string };
 
 export interface PackageIndexFile {
   readonly fileName: string;
@@ -23,7 +23,7 @@ export interface PackageIndex extends AsyncDisposable {
   /** The paths that were asked for, in order. */
   readonly requests: readonly string[];
   fault: PackageIndexFault | undefined;
-  /** From now on there too. */
+  /** Serves one more file from now on. */
   add(file: Wheel | PackageIndexFile): void;
 }
 

@@ -27,7 +27,7 @@ export interface BrokerNode {
 
 /** RabbitMQ on several nodes of one's own. Disposal ends them, and removes their data and network. */
 export interface BrokerCluster extends AsyncDisposable {
-  /** With all nodes. */
+  /** The address with all nodes. */
   readonly url: string;
   readonly nodes: readonly BrokerNode[];
   /** Parts one node from the others; clients still reach all. Needs root. */

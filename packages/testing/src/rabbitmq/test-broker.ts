@@ -2,7 +2,7 @@ import type { Measurable } from "../machine/measurable.ts";
 
 /** A RabbitMQ of one's own: what happens to it happens to nobody else. Disposal ends it and removes its data. */
 export interface TestBroker extends Measurable, AsyncDisposable {
-  /** With user and password. Stays the same over restarts. */
+  /** The address with user and password. Stays the same over restarts. */
   readonly url: string;
   /** Host and port of its own metrics, for Prometheus; where the broker was started with `hasManagement`. */
   metricsAddress(): Promise<string>;

@@ -2,7 +2,7 @@ import type { Measurable } from "../machine/measurable.ts";
 
 /** A Redis of one's own: what happens to it happens to nobody else. Disposal ends it and removes its data. */
 export interface TestRedis extends Measurable, AsyncDisposable {
-  /** With the password. Stays the same over restarts. */
+  /** The address with the password. Stays the same over restarts. */
   readonly url: string;
   /** SIGKILL: no goodbye to clients, nothing saved on the way out. */
   kill(): Promise<void>;

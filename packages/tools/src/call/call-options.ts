@@ -14,7 +14,7 @@ export interface CallOptions {
    * knows of a call with this id
    */
   readonly firstSentMsAgo?: number | undefined;
-  /** From 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
+  /** The timeout, from 1 ms to 20 minutes. @default 60_000, or what is left of the parent's time */
   readonly timeoutMs?: number | undefined;
   /**
    * The call of a tool that makes this one. Its deadline and its cancellation hold for this call too, and it counts as

@@ -12,7 +12,7 @@ export interface LeftAnswerOptions {
   readonly store: BlobStore | undefined;
   /** As the request had it; without one an answer was not to be left. */
   readonly capability: string | undefined;
-  /** On the clock of `performance.now()`. */
+  /** The deadline on the clock of `performance.now()`. */
   readonly deadline: number;
   readonly signal: AbortSource;
 }

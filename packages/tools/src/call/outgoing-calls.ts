@@ -58,7 +58,7 @@ interface OutgoingCall {
 /** The calls of one caller that are out. Each has an id of its own, is noted in the journal, and settles once. */
 export class OutgoingCalls {
   readonly #options: OutgoingCallsOptions;
-  /** By id. */
+  /** The calls by id. */
   readonly #out = new SlotMap<string, OutgoingCall>();
   readonly #inFlight = metrics
     .getMeter("@rockbot/tools")

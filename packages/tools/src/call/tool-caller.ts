@@ -97,7 +97,7 @@ export interface ToolCaller extends AsyncDisposable {
   discovered(): Promise<Discovery>;
   /** For operators: the services that are there, and those that have left within the last hour, sorted by name. */
   services(): Promise<readonly HeardService[]>;
-  /** For operators: by service, the last words of its instances on themselves. Asks nobody. */
+  /** The last words of a service's instances on themselves, for operators. Asks nobody. */
   reports(): ReadonlyMap<string, readonly InstanceReport[]>;
   /** For operators: every tool that is announced, or of this process, for all callers. */
   knownTools(): readonly ToolRegistration[];

@@ -7,7 +7,7 @@ import {
   type ToolGuide,
 } from "@rockbot/contracts";
 
-/** As announced. */
+/** A tool set in its announced form. */
 export interface CheckedToolSet {
   readonly tools: readonly AnnouncedTool[];
   readonly guides: readonly ToolGuide[];

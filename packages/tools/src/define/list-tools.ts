@@ -4,7 +4,7 @@ import type { ToolRegistration } from "./tool-registry.ts";
 /** A tool as clients see it, such as in `GET /v1/tools`. */
 export interface ListedTool {
   readonly name: string;
-  /** For people. */
+  /** The title for people. */
   readonly title?: string;
   readonly description: string;
   /** JSON Schema of the arguments. */

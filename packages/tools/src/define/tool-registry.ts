@@ -4,7 +4,7 @@ import type { ToolExecutor } from "./tool-executor.ts";
 /** A caller's knowledge of a tool. Schemas are JSON text, ready for a model's API. */
 export interface ToolRegistration {
   readonly name: string;
-  /** For people, where clients show tools. */
+  /** The title for people, where clients show tools. */
   readonly title?: string | undefined;
   readonly description: string;
   readonly parametersSchema: string;

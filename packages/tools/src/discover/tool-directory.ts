@@ -128,7 +128,7 @@ interface ServiceView {
   guides: readonly ToolGuide[];
   /** The bytes of its messages; a change adds its own, whatever it replaces. */
   bytes: number;
-  /** By name. */
+  /** The instances by name. */
   readonly instances: Map<string, InstanceView>;
 }
 
@@ -146,7 +146,7 @@ export class ToolDirectory implements AsyncDisposable {
   /** When each service left, of those that have. */
   readonly #left = new OldestFirstMap<string, number>();
   readonly #holders: ToolHolders;
-  /** By service. */
+  /** The wanted lists by service. */
   readonly #wanted = new Map<string, WantedList>();
   readonly #unfinished = new UnfinishedLists();
   /** Where services answer this process alone. */

@@ -10,7 +10,7 @@ export interface ResultCacheOptions {
 
 /** Keeps results of calls for a while. Beyond its bounds the one that was used longest ago goes first. */
 export class ResultCache {
-  /** In the order of use. */
+  /** The results in the order of use. */
   readonly #entries = new Map<
     string,
     { readonly response: ToolInvokeResponse; readonly bytes: number; readonly at: number; readonly ttlMs: number }

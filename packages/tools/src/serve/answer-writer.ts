@@ -143,7 +143,7 @@ function write(form: RequestForm, request: Ids, reply: Reply): Written {
   }
 }
 
-/** As much as the bus carries. */
+/** The answer, cut to what the bus carries. */
 function bounded(form: RequestForm, request: Ids, written: Written): Written {
   const bytes = written.encoded.body.byteLength;
   if (bytes <= MAX_RESULT_BYTES) return written;

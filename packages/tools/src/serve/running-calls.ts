@@ -3,7 +3,7 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { claimKeyText } from "@rockbot/records/claims";
 import { MAX_TIMEOUT_MS, REMEMBERED_CANCELS } from "../limits.ts";
 
-/** At least as many callers. */
+/** The most callers, at least, that are remembered. */
 const MAX_CALLERS = 256;
 
 /**

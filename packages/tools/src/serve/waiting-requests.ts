@@ -5,7 +5,7 @@ import { MAX_TIMEOUT_MS } from "../limits.ts";
 interface Waiting {
   /** As the sender, or the broker, has stamped the message, in Unix seconds. */
   readonly publishedAt: number;
-  /** On the clock of `performance.now()`. */
+  /** The time of receipt, on the clock of `performance.now()`. */
   readonly receivedAt: number;
 }
 

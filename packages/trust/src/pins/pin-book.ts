@@ -22,7 +22,7 @@ export interface Screened<Tool> {
  */
 export class PinBook {
   readonly #trust: Trust;
-  /** By name of the record. Bounded by the servers there are. */
+  /** The records by name. Bounded by the servers there are. */
   readonly #known = new Map<string, PinRecord>();
 
   constructor(trust: Trust) {

@@ -26,7 +26,7 @@ export interface TrustStore extends AsyncDisposable {
 
 /** How many bytes records have. */
 export interface TrustRoom {
-  /** By name of the record. */
+  /** The sizes by the record's name. */
   readonly sizes: ReadonlyMap<string, number>;
   /** So many may those have that are kept because of one agent. */
   readonly mostPerAgent: number;

@@ -44,7 +44,7 @@ export function readText(text: string): { readonly parts: TextParts; readonly fa
 /** A text of a template, and where in the template it stands. */
 export interface PlacedText {
   readonly text: string;
-  /** As a JSON Pointer. */
+  /** The path as a JSON Pointer. */
   readonly path: string;
 }
 

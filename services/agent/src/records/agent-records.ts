@@ -3,7 +3,7 @@ import type { KeptWisp } from "@rockbot/wisps";
 
 /** All that callers have made for the agent, in one database. */
 export interface AgentRecords extends AsyncDisposable {
-  /** In words for an operator, without secrets. */
+  /** The place of the records in words for an operator, without secrets. */
   readonly where: string;
   readonly definitions: DefinitionStore;
   readonly skills: RecordStore<KeptSkill>;

@@ -13,7 +13,7 @@ interface RecordRow {
   readonly body: string;
 }
 
-/** In the order of `valuesOf`. */
+/** The columns in the order of `valuesOf`. */
 export const COLUMNS = [
   "id",
   "maker",

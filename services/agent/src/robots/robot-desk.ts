@@ -14,6 +14,6 @@ export interface RobotDesk {
   /** Names of models that robots may have. */
   readonly models: readonly string[];
   readonly maxRobotsPerCaller: number;
-  /** In Unix milliseconds. */
+  /** The clock, in Unix milliseconds. */
   readonly now: () => number;
 }

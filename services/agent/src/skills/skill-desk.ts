@@ -4,6 +4,6 @@ import type { Skills } from "./skills.ts";
 export interface SkillDesk {
   readonly skills: Skills;
   readonly maxSkillsPerCaller: number;
-  /** In Unix milliseconds. */
+  /** The clock, in Unix milliseconds. */
   readonly now: () => number;
 }

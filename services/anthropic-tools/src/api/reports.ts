@@ -5,7 +5,7 @@ import { type AdminApiOptions, type Entry, type Query, readReport, unreadable } 
 /** One line of a report: texts, and amounts, which can be added up. */
 export type Row = Readonly<Record<string, string | number>>;
 
-/** From when to when, in UTC. The end is not included. */
+/** The beginning and the end of a report, in UTC. The end is not included. */
 export interface Span {
   readonly start: Date;
   readonly end: Date;

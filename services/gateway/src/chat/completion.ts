@@ -4,7 +4,7 @@ import { withoutNulls } from "../sessions/without-nulls.ts";
 /** The parts that the completion and all of its chunks have in common. */
 export interface CompletionHead {
   readonly toolCallId: string;
-  /** As the client asked for it. */
+  /** The model that the client asked for. */
   readonly model: string;
   /** Unix seconds. */
   readonly created: number;

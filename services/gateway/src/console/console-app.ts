@@ -63,7 +63,7 @@ export function consoleApp({ files, sessions, refusals, ...options }: ConsoleApp
   return app;
 }
 
-/** By a code, or by an operator's token. A page of another origin must not log in the user that looks at it. */
+/** Logs in by a code, or by an operator's token. A page of another origin must not log in the user that looks at it. */
 async function login(
   c: Context<GatewayEnv>,
   { sessions, authenticate, local }: Pick<ConsoleAppOptions, "sessions" | "authenticate" | "local">,

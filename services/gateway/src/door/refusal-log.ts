@@ -21,7 +21,7 @@ export interface RefusedCall {
   /** The arguments, if they could be read. */
   readonly args: object | string | undefined;
   readonly error: ToolError;
-  /** On the clock of `performance.now()`. */
+  /** The time of receipt, on the clock of `performance.now()`. */
   readonly receivedAt: number;
 }
 

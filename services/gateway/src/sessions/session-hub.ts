@@ -27,7 +27,7 @@ const KEEP_MS = 30_000;
 
 interface Hearing {
   readonly subscription: Promise<AsyncDisposable>;
-  /** By topic. */
+  /** The listeners by topic. */
   readonly listeners: Map<string, Set<SessionListener>>;
   end: NodeJS.Timeout | undefined;
 }

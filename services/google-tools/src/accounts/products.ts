@@ -12,7 +12,7 @@ interface ProductFacts {
 
 const AUTH = "https://www.googleapis.com/auth";
 
-/** By the name that a person enters. */
+/** The products by the name that a person enters. */
 export const products = {
   gmail: {
     title: "Gmail",

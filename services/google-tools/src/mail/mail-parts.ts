@@ -2,10 +2,10 @@ import { isRecord } from "@rockbot/base";
 
 /** A part of a mail as Gmail gives it, or the mail itself. */
 export interface MailPart {
-  /** In small letters, without parameters. */
+  /** The type in small letters, without parameters. */
   readonly type: string;
   readonly filename: string;
-  /** By their names in small letters; of several of a name the first. */
+  /** The headers by their names in small letters; the first of a name counts. */
   readonly headers: ReadonlyMap<string, string>;
   readonly bytes: number;
   /** The body as base64url, if it came along. */

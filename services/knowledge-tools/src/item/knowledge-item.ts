@@ -16,7 +16,7 @@ export interface KnowledgeItem {
   readonly space: string | undefined;
   /** Where it was read, if strangers wrote it. Nobody takes that off it. */
   readonly origin: string | undefined;
-  /** In Unix milliseconds. */
+  /** The time of its making, in Unix milliseconds. */
   readonly createdAt: number;
   readonly updatedAt: number;
 }

@@ -48,7 +48,7 @@ export const levelsOf = (terms: number): readonly number[] => [...new Set([terms
  * also if its process is killed. Every method throws StoreUnavailableError if the database is away.
  */
 export interface KnowledgeStore extends AsyncDisposable {
-  /** In words for an operator, without secrets. */
+  /** The place of the store in words for an operator, without secrets. */
   readonly where: string;
   /**
    * The ids of items that match: those with all terms first, then those with all but one, then those with any. Each of

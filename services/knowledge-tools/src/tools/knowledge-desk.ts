@@ -18,7 +18,7 @@ export interface KnowledgeDesk {
   readonly readerOf: (caller: string) => Reader;
   /** Called when something was saved. */
   readonly onSaved: () => void;
-  /** In Unix milliseconds. */
+  /** The clock, in Unix milliseconds. */
   readonly now: () => number;
 }
 

@@ -13,7 +13,7 @@ export interface ItemDefaults {
   /** Set if strangers wrote what is imported: where. */
   readonly origin: string | undefined;
   readonly kinds: readonly string[];
-  /** In Unix milliseconds. */
+  /** The time of the import, in Unix milliseconds. */
   readonly at: number;
 }
 

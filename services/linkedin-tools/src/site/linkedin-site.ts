@@ -9,7 +9,7 @@ export interface LinkedinSiteOptions {
   readonly baseUrl: string;
   readonly fetch: PublicFetch;
   readonly robots: "obey" | "ignore";
-  /** Between the beginnings of two requests. */
+  /** The least time between the beginnings of two requests. */
   readonly intervalMs: number;
 }
 

@@ -68,8 +68,9 @@ export class McpToolProvider implements ToolProvider {
   }
 
   /**
-   * With the header: that server's tool by its own name. Without: the tool that is announced under the name, else the
-   * first server's that has one of the name. A name that is written exactly so comes before one that differs in case.
+   * Finds that server's tool by its own name, if the header names a server. Without: the tool that is announced under
+   * the name, else the first server's that has one of the name. A name that is written exactly so comes before one that
+   * differs in case.
    * @throws {ToolError} `unavailable` if the tool may be one of a server that has not been heard here yet: another
    * replica may have announced it
    */

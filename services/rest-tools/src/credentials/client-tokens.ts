@@ -16,7 +16,7 @@ export type SaidGrant = Pick<ClientGrant, "scope"> & { readonly tokenUrl: string
 
 interface AccessToken {
   readonly token: string;
-  /** On the clock of `performance.now()`. */
+  /** The end of the token, on the clock of `performance.now()`. */
   readonly endsAt: number;
 }
 

@@ -33,12 +33,12 @@ export interface DocumentImport {
   readonly origins?: readonly string[];
   readonly server?: string;
   readonly serverVariables?: Readonly<Record<string, string | undefined>>;
-  /** For any security scheme. */
+  /** The credential for any security scheme. */
   readonly credential: Credential | undefined;
-  /** By security scheme. */
+  /** The credentials by security scheme. */
   readonly credentials: ReadonlyMap<string, Credential>;
   readonly include?: OperationFilter;
   readonly exclude?: OperationFilter;
-  /** By operationId, or METHOD /path. */
+  /** The settings by operationId, or METHOD /path. */
   readonly operations: ReadonlyMap<string, OperationSettings>;
 }

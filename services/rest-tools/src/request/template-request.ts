@@ -14,7 +14,7 @@ export type BodyTemplate =
 /** An endpoint of the file, as requests are made of it. */
 export interface RequestTemplate {
   readonly method: string;
-  /** With the host, which no argument changes. */
+  /** The origin with the host, which no argument changes. */
   readonly origin: string;
   readonly path: TextTemplate;
   /** `name=value` of the address, and those that the file adds. */

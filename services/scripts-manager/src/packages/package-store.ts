@@ -47,11 +47,11 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
   readonly folder: string;
   /** PEM, of whom to believe of the index instead of the authorities that pip knows. */
   readonly certificates?: string | undefined;
-  /** In one request. @default 32 */
+  /** The most packages in one request. @default 32 */
   readonly maxPackages?: number | undefined;
   /** The bound of one layer. @default 512 MiB */
   readonly maxLayerBytes?: number | undefined;
-  /** In one layer. @default 50_000 */
+  /** The most files in one layer. @default 50_000 */
   readonly maxLayerFiles?: number | undefined;
   /** The bound of all layers together. @default 8 GiB */
   readonly maxTotalBytes?: number | undefined;
@@ -64,7 +64,7 @@ export interface PackageStoreOptions extends PackageSourceOptions, PackageRules 
    * @default an hour
    */
   readonly keepMs?: number | undefined;
-  /** At a time. @default 2 */
+  /** The most installations at a time. @default 2 */
   readonly concurrency?: number | undefined;
   readonly log?: Logger | undefined;
 }

@@ -2,7 +2,7 @@ import { ToolError } from "@rockbot/contracts";
 
 /** One package that a script wants. */
 export interface Requirement {
-  /** As the index files it. */
+  /** The package's name in the index. */
   readonly name: string;
   /** The argument for pip: name, extras and version clauses, nothing else. */
   readonly text: string;

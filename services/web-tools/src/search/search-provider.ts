@@ -24,7 +24,7 @@ export interface SearchResult {
 
 /** What was found, best first. */
 export interface SearchAnswer {
-  /** At most `count`. */
+  /** The results, at most `count`. */
   readonly results: readonly SearchResult[];
   /** Search engines behind the service that gave no answer, so that results may be missing, with the reason of each. */
   readonly unanswered?: readonly string[] | undefined;

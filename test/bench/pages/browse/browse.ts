@@ -22,7 +22,7 @@ const SAMPLE_MS = 500;
 const { values } = parseArgs({ options: { calls: { type: "string", default: "192" }, out: { type: "string" } } });
 const calls = Number(values.calls);
 
-/** In bytes: of web tools, and of each converter. */
+/** The memory of web tools, and of each converter, in bytes. */
 interface Memory {
   readonly webTools: number;
   readonly converters: readonly number[];
@@ -49,7 +49,7 @@ await using site = await startPageServer({
 });
 const rows: Figures[] = [];
 const idle: string[] = [];
-/** As in an image, by its Dockerfile, and in a deployment of it. */
+/** The bundle is that of an image, by its Dockerfile, and of a deployment of it. */
 const { file: bundle } = await bundleService(join(import.meta.dirname, "../../../.."), "web-tools");
 const nodeArgs = ["--no-allocation-site-pretenuring"];
 const { environment } = services.find(({ name }) => name === "web-tools")?.deployment ?? {};

@@ -13,9 +13,9 @@ export interface BoostOptions {
 }
 
 export interface Samples {
-  /** For each row, the values of all columns. */
+  /** The values of all columns, for each row. */
   readonly rows: readonly Float32Array[];
-  /** In [0, 1]: how much of the row belongs to the content. */
+  /** The part of the row that belongs to the content, in [0, 1]. */
   readonly labels: Float64Array;
   readonly weights: Float64Array;
 }

@@ -3,7 +3,7 @@ export interface AgentCredential {
   readonly type: "bearer" | "basic" | "api_key";
   /** The variable with its value. */
   readonly env: string;
-  /** In small letters. */
+  /** The header's name in small letters. */
   readonly header: string;
 }
 

@@ -42,7 +42,7 @@ const MAX_SILENCE = 5;
 const MAX_UNKNOWN = 3;
 const FIRST_ASK_MS = 250;
 const MAX_ASK_MS = 5_000;
-/** For one question after a task, and for cancelling it. */
+/** The timeout of one question after a task, and of its cancellation. */
 const ASK_TIMEOUT_MS = 15_000;
 const CANCEL_TIMEOUT_MS = 5_000;
 

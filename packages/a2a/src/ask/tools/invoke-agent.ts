@@ -21,7 +21,7 @@ export interface InvokeAgentParts extends AgentFetchParts {
   readonly agents: AgentList;
   readonly busTasks: TaskGiver;
   readonly owners: TaskOwners;
-  /** As advice for models. */
+  /** The names as advice for models. */
   readonly names: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export interface TaskPushesOptions {
 
 /** The most hooks of one task, and of all tasks at once. */
 const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
-/** For one attempt. */
+/** The timeout of one attempt. */
 const SEND_MS = 10_000;
 /** How often a gateway looks for hooks that nobody serves. */
 const LOOK_MS = HOOK_LEASE_MS / 5;
@@ -49,7 +49,7 @@ export class TaskPushes implements AsyncDisposable {
   readonly #fetch: PublicFetch & AsyncDisposable;
   readonly #holder = newId();
   readonly #stop = new AbortController();
-  /** By task and id. */
+  /** The hooks that send news now, by task and id. */
   readonly #telling = new Map<string, { readonly stop: AbortController; readonly done: Promise<void> }>();
   /** One retry schedule for all hooks: each is taken up again in a few seconds, and many fail at once. */
   readonly #attempt: ReturnType<typeof attempts>;

@@ -31,7 +31,7 @@ export function createMemoryTaskStore({
 }: MemoryTaskStoreOptions = {}): TaskStore {
   /** The one with the oldest change first. */
   const tasks = new Map<string, StoredTask>();
-  /** By task and id. */
+  /** The hooks by task and id. */
   const hooks = new Map<string, Map<string, StoredHook>>();
   const leases = new HookLeases(clock);
   const of = (by: string): StoredTask[] => [...tasks.values()].filter((task) => task.by === by);

@@ -30,7 +30,7 @@ const { name: TOOL } = tools.agentChat;
 export class RunningTasks implements AsyncDisposable {
   readonly #caller: ToolCaller;
   readonly #options: RunningTasksOptions;
-  /** By the turn's id. */
+  /** The running tasks by the turn's id. */
   readonly #running = new Map<string, Running>();
   #isStopping = false;
 

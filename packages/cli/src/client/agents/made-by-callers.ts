@@ -9,7 +9,7 @@ import { CommandError } from "../../command-error.ts";
 export interface MadeByCaller {
   readonly kind: "agent" | "skill" | "wisp";
   readonly record: KeptRecord;
-  /** In a line. */
+  /** The summary in a line. */
   readonly summary: string;
   /** All that a model reads of it, for JSON. */
   readonly content: object;

@@ -2,7 +2,7 @@ import type { CallRecord } from "@rockbot/records/journal";
 
 /** Where `rockbot calls` reads: the journals of a running `rockbot up`, or those in Redis. */
 export interface CallSource extends AsyncDisposable {
-  /** In words, for the user. */
+  /** The place in words, for the user. */
   readonly where: string;
   /** The newest first, of all callers. */
   recent(limit: number): Promise<readonly CallRecord[]>;

@@ -3,7 +3,10 @@ import { CommandError } from "../../command-error.ts";
 import type { DlqClient } from "../../dlq/dlq-client.ts";
 import { ownSocket } from "../../runtime/own-socket.ts";
 
-/** With a broker's address: that broker. Else the running `rockbot up`. @throws {CommandError} if there is neither */
+/**
+ * Opens a client of the broker, if there is an address of one. Else the running `rockbot up`. @throws {CommandError} if
+ * there is neither
+ */
 export async function openDlqClient(
   { bus, policy }: { readonly bus?: string | undefined; readonly policy?: string | undefined },
   env: Readonly<Record<string, string | undefined>>,

@@ -20,7 +20,7 @@ export interface KeptPage {
   readonly body: Uint8Array;
   /** What had been sent for it, as `Vary` asks for. */
   readonly sent: Headers;
-  /** On the clock of `Date.now()`. */
+  /** The time of keeping, on the clock of `Date.now()`. */
   readonly keptAt: number;
 }
 

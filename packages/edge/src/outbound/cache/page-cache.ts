@@ -18,7 +18,7 @@ import { MAX_KEPT_BYTES, MAX_KEPT_MS, type PageStore } from "./page-store.ts";
 /** An answer to one request: of a server, or kept from an earlier one. */
 export interface Answer {
   readonly status: number;
-  /** By names in lower case. */
+  /** The headers by names in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: AsyncIterable<Buffer>;
   /** Gives the body up. */

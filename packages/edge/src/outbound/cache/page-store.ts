@@ -3,7 +3,7 @@
  * stranger: who reads it checks it.
  */
 export interface PageStore {
-  /** At most MAX_KEPT_BYTES of it. */
+  /** Reads a page, at most MAX_KEPT_BYTES of it. */
   get(key: string): Promise<Uint8Array | undefined>;
   /** Keeps at most MAX_KEPT_BYTES, and more not at all. */
   set(key: string, bytes: Uint8Array, options: { readonly ttlMs: number }): Promise<void>;
@@ -21,7 +21,7 @@ export const MAX_KEPT_PAGES = 1_000;
  * @param maxBytes of all pages together
  */
 export function createMemoryPageStore({ maxBytes }: { readonly maxBytes: number }): PageStore {
-  /** In the order of use. */
+  /** The pages in the order of use. */
   const pages = new Map<string, { readonly bytes: Uint8Array; readonly until: number }>();
   let total = 0;
 

@@ -9,7 +9,7 @@ import { countBytes } from "./count-bytes.ts";
 export interface ProxyTrafficOptions extends AddressPolicyOptions {
   /** @default createNameLookup() */
   readonly lookup?: Lookup | undefined;
-  /** For look-up and connection, in milliseconds. @default 5_000 */
+  /** The timeout of look-up and connection, in milliseconds. @default 5_000 */
   readonly connectTimeoutMs?: number | undefined;
   /** A connection that is silent for so long ends, in milliseconds. @default 15_000 */
   readonly idleTimeoutMs?: number | undefined;

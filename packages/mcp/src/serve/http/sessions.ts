@@ -46,7 +46,7 @@ export class Sessions implements Disposable {
     return this.#sessions.size;
   }
 
-  /** In how many somebody listens for changes. */
+  /** The number of sessions in which somebody listens for changes. */
   get listening(): number {
     return [...this.#sessions.values()].filter(({ isListening }) => isListening).length;
   }

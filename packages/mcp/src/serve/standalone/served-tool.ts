@@ -1,7 +1,7 @@
 /** A tool that an MCP server of ours offers by itself, without a bus. */
 export interface ServedTool {
   readonly name: string;
-  /** For the model. */
+  /** The description for the model. */
   readonly description: string;
   /** The schema of an object. Draft 2020-12, without references. */
   readonly inputSchema: { readonly type: "object"; readonly [keyword: string]: unknown };

@@ -6,7 +6,7 @@ export const NO_ATTRIBUTES: Attributes = Object.freeze({});
 const OVERFLOW: Attributes = { "otel.metric.overflow": true };
 
 interface Step<Cell> {
-  /** By the next attribute's name, then by its value. */
+  /** The steps by the next attribute's name, then by its value. */
   readonly next: Map<string, Map<AttributeValue | undefined, Step<Cell>>>;
   cell: Cell | undefined;
 }

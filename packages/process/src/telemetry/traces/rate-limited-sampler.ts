@@ -5,7 +5,7 @@ import { Buckets, type Charge } from "@rockbot/base";
 export interface RateLimitedSamplerOptions {
   /** So many traces are recorded in a second at most, and as many at once after a pause. */
   readonly perSecond: number;
-  /** In milliseconds. @default performance.now */
+  /** The clock, in milliseconds. @default performance.now */
   readonly now?: (() => number) | undefined;
 }
 

@@ -26,7 +26,7 @@ import { commands } from "./commands.ts";
 
 /** How a blob store in Redis is connected, and how much each caller may have there. */
 export interface RedisBlobStoreOptions extends RedisStoreOptions {
-  /** In bytes, and not more than its share of Redis. @default 268_435_456 */
+  /** The bound of one owner in bytes, and not more than its share of Redis. @default 268_435_456 */
   readonly maxBytesPerOwner?: number | undefined;
 }
 

@@ -62,7 +62,7 @@ class MemoryClaimStore implements ClaimStore {
   readonly #held = new OldestFirstMap<string, Held>();
   readonly #ended = new OldestFirstMap<string, Ended>();
   readonly #replies = new OldestFirstMap<string, Reply>();
-  /** By caller. */
+  /** The replies by caller. */
   readonly #repliesOf = new Map<string, { bytes: number; readonly oldestFirst: OldestFirstMap<string, Reply> }>();
   readonly #unseen = new UnseenCancels();
   readonly #clock: () => number;

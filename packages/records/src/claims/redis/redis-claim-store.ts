@@ -196,7 +196,7 @@ class RedisClaimStore implements ClaimStore {
     ) as Promise<unknown[]>;
   }
 
-  /** For the scripts that look at the marker. */
+  /** The arguments for the scripts that look at the marker. */
   #birthArguments({ run, history }: ServerFacts): readonly string[] {
     return [run ?? "", history, this.#keepsAll ? "1" : "0"];
   }

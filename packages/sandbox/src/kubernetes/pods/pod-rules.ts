@@ -291,7 +291,7 @@ function resourceRules(installer: SandboxLimits): PodRule[] {
   ];
 }
 
-/** With packages or without. */
+/** The rules of volumes, with packages or without. */
 function volumeRules(
   mounts: SampleContainer["volumeMounts"],
   volumes: readonly SampleVolume[],

@@ -34,7 +34,7 @@ export interface PodIdentity {
 /** Nobody. */
 const USER = 65_534;
 const MB = 1024 * 1024;
-/** As quantities of Kubernetes. */
+/** The bytes as a quantity of Kubernetes. */
 export const mebibytes = (bytes: number): string => `${Math.ceil(bytes / MB)}Mi`;
 
 export const processorsOf = ({ processors }: Pick<SandboxLimits, "processors">): string =>

@@ -1,7 +1,7 @@
 import type { RawData, WebSocket } from "ws";
 import type { RunningContainer } from "../kubelet/pod-worker.ts";
 
-/** In the order in which a server prefers them. The second cannot close stdin alone. */
+/** The protocols in the order in which a server prefers them. The second cannot close stdin alone. */
 export const ATTACH_PROTOCOLS = ["v5.channel.k8s.io", "v4.channel.k8s.io"];
 
 const Channel = { Stdin: 0, Stdout: 1, Stderr: 2, Error: 3, Resize: 4, Close: 255 } as const;

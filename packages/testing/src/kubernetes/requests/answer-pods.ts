@@ -4,7 +4,7 @@ import type { PodStore } from "../store/pod-store.ts";
 import { type ApiRequest, selectorOf } from "./request-of.ts";
 
 export interface AnswerPodsOptions {
-  /** As many as a quota grants. */
+  /** The most pods that a quota grants. */
   readonly mostPods: number;
   /** Put on each new pod. */
   readonly finalizers: readonly string[];

@@ -28,7 +28,7 @@ export const badRequest = (message: string): ApiFailure => new ApiFailure(400, "
 
 export const notFound = (name: string): ApiFailure => new ApiFailure(404, "NotFound", `pods "${name}" not found`);
 
-/** For a path that leads to nothing. */
+/** The answer for a path that leads to nothing. */
 export const noSuchResource = (): ApiFailure =>
   new ApiFailure(404, "NotFound", "the server could not find the requested resource");
 

@@ -6,7 +6,7 @@ export type ServerKind = "container" | "local";
 
 /** One way to get a server. */
 export interface ServerSource {
-  /** For people. */
+  /** The name for people. */
   readonly name: string;
   readonly image: string;
   /** The installed program's path. */

@@ -14,7 +14,7 @@ export interface ServerProcessOptions {
 
 /** A server started from an installed program, with all processes below it: they share a process group of their own. */
 export interface ServerProcess {
-  /** After `kill`, or for the first time. */
+  /** Starts it after `kill`, or for the first time. */
   start(): Promise<void>;
   /** Sends a signal to all its processes, if it runs. */
   signal(name: NodeJS.Signals): void;

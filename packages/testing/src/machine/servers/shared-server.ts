@@ -3,7 +3,7 @@ import { text } from "node:stream/consumers";
 
 /** A server that the tests of one run share. */
 export interface SharedServer<Started extends AsyncDisposable & { readonly url: string }> {
-  /** For people. */
+  /** The name for people. */
   readonly name: string;
   /** The variable with the address of a server that tests may use. */
   readonly urlVariable: string;

@@ -13,7 +13,7 @@ export interface PastCall {
   readonly isReadOnly?: boolean | undefined;
   /** Undefined if nobody has noted whether untrusted content led to it. */
   readonly hasReadUntrusted?: boolean | undefined;
-  /** As JSON. Undefined if they were not kept whole, or if the operator may not see them. */
+  /** The arguments as JSON. Undefined if they were not kept whole, or if the operator may not see them. */
   readonly arguments?: string | undefined;
 }
 

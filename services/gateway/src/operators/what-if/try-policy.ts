@@ -20,7 +20,7 @@ export type TrialOutcome =
 /** The first message of the thread: its libraries are loaded, and what takes long from now on is the trial. */
 export const READY = "ready";
 
-/** Beside this file, in the sources as in a bundle. */
+/** The program beside this file, in the sources as in a bundle. */
 const PROGRAM = new URL(`./what-if-main${extname(import.meta.url)}`, import.meta.url);
 const MAX_HEAP_MB = 96;
 const MAX_TRIAL_MS = 2_000;

@@ -14,7 +14,7 @@ export interface FileScheduleStore extends ScheduleStore {
 
 /** How a store in a file is opened. */
 export interface OpenFileScheduleStoreOptions {
-  /** In Unix milliseconds. @default Date.now */
+  /** The clock, in Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
 }
 

@@ -26,7 +26,7 @@ import { commands } from "./commands.ts";
 /** How a store in Redis is connected. */
 export interface RedisScheduleStoreOptions extends RedisStoreOptions {
   /**
-   * In Unix milliseconds, instead of Redis's clock.
+   * The clock to use instead of Redis's, in Unix milliseconds.
    * @default Redis's, so that the clocks of the replicas are compared with nothing
    */
   readonly clock?: (() => number) | undefined;

@@ -32,7 +32,7 @@ export interface PinnedPackage {
 }
 
 export interface FilePiece {
-  /** Below the layer's folder. */
+  /** The path below the layer's folder. */
   readonly path: string;
   readonly executable: boolean;
   /** Base64. */
