@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { sourceFiles } from "../check-functions.ts";
 import { markdownFiles, proseOf } from "./markdown.ts";
-import { type English, readEnglish } from "./read-english.ts";
+import { type English, fragmentIn, readEnglish } from "./read-english.ts";
 import { schemaTexts } from "./schema-texts.ts";
 import { sourceTexts } from "./source-texts.ts";
 
@@ -44,9 +44,13 @@ export async function checkEnglish(root: string): Promise<string> {
 async function noteFaults(root: string): Promise<readonly string[]> {
   const faults = await Promise.all(
     sourceFiles(root).map(async (file) =>
-      sourceTexts(file, await readFile(resolve(root, file), "utf8")).flatMap(({ line, text }) =>
-        readEnglish(text, "note").faults.map((fault) => `${file}:${line}: ${fault}`),
-      ),
+      sourceTexts(file, await readFile(resolve(root, file), "utf8")).flatMap(({ line, text, isOpening = false }) => {
+        const fragment = isOpening ? fragmentIn(text) : undefined;
+        return [
+          ...readEnglish(text, "note").faults,
+          ...(fragment === undefined ? [] : [`no verb, begin with the thing: ${fragment}`]),
+        ].map((fault) => `${file}:${line}: ${fault}`);
+      }),
     ),
   );
   return faults.flat();

@@ -37,15 +37,32 @@ const forbidden: readonly Rule[] = [
   { pattern: /\b(?:so is it with|it is had|be it that)\b/i, fault: "use the usual order of words" },
 ];
 
+const PREPOSITION =
+  /^(?:About|After|Along|Among|Around|As|At|Before|Behind|Below|Beside|Between|Beyond|By|During|For|From|In|Into|On|Outside|Over|Per|Since|Through|To|Under|Until|With|Within|Without)\b/;
+/** Verbs that comments have often. A word that is a noun, too, counts as one: rather a fault is missed than a good text refused. */
+const VERB =
+  /\b(?:is|are|was|were|has|have|had|does|do|did|may|can|cannot|must|will|would|should|could|might|(?:ask|begin|break|call|come|cost|count|differ|end|fail|find|get|give|hold|keep|know|leave|let|look|make|mean|need|read|return|run|say|send|stand|start|stay|stop|take|tell|use|wait|write)s?|goes|reaches)\b/;
+
+/** The first sentence of a comment, if it has no verb and no thing: it begins with a preposition, as "In milliseconds." */
+export function fragmentIn(block: string): string | undefined {
+  const [first] = [...sentences.segment(plain(block))];
+  const sentence = first?.segment.trim() ?? "";
+  return PREPOSITION.test(sentence) && !VERB.test(sentence) ? sentence : undefined;
+}
+
+/** Code spans as one word each, and white space as one blank. */
+const plain = (block: string): string =>
+  block
+    .replaceAll(/(`+)[\s\S]*?\1/g, "X")
+    .replaceAll(/\s+/g, " ")
+    .trim();
+
 /**
  * Judges one block of prose, such as a paragraph, a list item or a doc comment without its marks. Code spans in
  * backticks count as one word each. The block's last sentence needs no full stop.
  */
 export function readEnglish(block: string, kind: Kind = "prose"): English {
-  const text = block
-    .replaceAll(/(`+)[\s\S]*?\1/g, "X")
-    .replaceAll(/\s+/g, " ")
-    .trim();
+  const text = plain(block);
   const lengths: number[] = [];
   const faults: string[] = [];
   for (const { segment } of sentences.segment(text)) {

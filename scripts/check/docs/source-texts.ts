@@ -6,6 +6,8 @@ import { lineAt, lineStarts } from "../reasons.ts";
 export interface SourceText {
   readonly line: number;
   readonly text: string;
+  /** True for the beginning of a comment, unless that is a tag. */
+  readonly isOpening?: boolean;
 }
 
 const LEVELS: ReadonlySet<string> = new Set(["debug", "info", "warn", "error"]);
@@ -16,7 +18,13 @@ export function sourceTexts(file: string, source: string): readonly SourceText[]
   const starts = lineStarts(source);
   const blocks = comments
     .filter(({ type, value }) => type === "Block" && value.startsWith("*"))
-    .flatMap(({ value, start }) => commentBlocks(value).map((text) => ({ line: lineAt(starts, start), text })));
+    .flatMap(({ value, start }) =>
+      commentBlocks(value).map((text, i) => ({
+        line: lineAt(starts, start),
+        text,
+        ...(i === 0 && !/^\*\s*(?:\*\s*)?@/.test(value) && { isOpening: true }),
+      })),
+    );
   const words = [...errorsIn(program), ...logsIn({ file, program })].flatMap((node) => {
     const text = textOf(node);
     return text === undefined ? [] : [{ line: lineAt(starts, node.start), text: text.replaceAll("{…}", "`…`") }];
