@@ -28,7 +28,7 @@ export interface OperatorAppParts {
   /** The journals of all callers in this process. */
   readonly journals: () => readonly ToolCaller["journal"][];
   readonly policy: PolicyHolder | undefined;
-  /** Of the gateway in this process. @default nothing is known of services' calls */
+  /** The figures of the gateway in this process. @default nothing is known of services' calls */
   readonly figures?: OperatorParts["figures"] | undefined;
   /** The approvals of the bridge in this process, if there is one. */
   readonly approvals?: BridgeApprovals | undefined;

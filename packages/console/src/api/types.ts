@@ -41,15 +41,15 @@ export interface CallsOfDay {
 
 /** The calls of a service, over its instances. Calls that no instance took are not among them. */
 export interface ServiceCalls {
-  /** Of the last minute, as are the times. */
+  /** The rate of the last minute, as are the times. */
   readonly perSecond: number;
   /** Milliseconds; null if no call ended. */
   readonly p50: number | null;
   readonly p95: number | null;
-  /** Of the last hour. */
+  /** The calls that ended in the last hour. */
   readonly ended: number;
   readonly failed: number;
-  /** Those that failed, by their codes, the most frequent first. */
+  /** The failed ones by their codes, the most frequent first. */
   readonly codes: Readonly<Record<string, number>>;
   /** Calls of now that have no end yet. */
   readonly inFlight: number;
@@ -90,7 +90,7 @@ export interface Overview {
   readonly services: readonly ServiceState[];
   /** How MCP servers stand, where the process has them. */
   readonly servers?: readonly object[];
-  /** Of all services; null if none says. */
+  /** The calls of all services; null if none says. */
   readonly calls: ServiceCalls | null;
   /** The last hour, oldest first. */
   readonly minutes: readonly CallMinute[];

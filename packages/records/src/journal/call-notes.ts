@@ -19,7 +19,7 @@ interface NotedStep {
 }
 
 const SERVED = ["admitted", "claimed", "started"] as const satisfies readonly CallStep[];
-/** Of steps of one moment the first comes first. */
+/** Among steps of one moment the first one here comes first. */
 const ORDER: readonly CallStep[] = ["asked", "resumed", "accepted", "admitted", "claimed", "started", "running"];
 const orderOf = (step: CallStep): number => (ORDER.includes(step) ? ORDER.indexOf(step) : ORDER.length);
 const WORD = /^[a-z_]{1,40}$/;

@@ -84,7 +84,7 @@ export interface ToolContext {
   readonly sessionId?: string | undefined;
 }
 
-/** Is told how far a call has come in a service. */
+/** Receives how far a call has come in a service. */
 export interface ServedCallSteps {
   /** A layer has the call now. */
   reached(layer: string): void;

@@ -91,7 +91,7 @@ export function withCallingLayers(executor: ToolExecutor): ToolExecutor {
 export const withDeadline = (executor: ToolExecutor): ToolExecutor =>
   wrap(executor, [deadline({ readOnly: false, idempotent: false })]);
 
-/** The same for layers with names, which are told as a call reaches them. */
+/** The same for layers with names, which it reports as a call reaches them. */
 const wrapTold = (executor: ToolExecutor, layers: Readonly<Record<string, ToolLayer>>): ToolExecutor =>
   Object.entries(layers).reduceRight<ToolExecutor>((inner, [name, layer]) => {
     const wrapped = layer(inner);

@@ -4,7 +4,9 @@ import { DURATION_BOUNDS_MS } from "@rockbot/tools";
 /** The part of an instance's counts that only grows. */
 type Counts = Pick<CallCounts, "outcomes" | "durations">;
 
-/** Codes of one service that are told apart. Each instance has fewer, and a stranger may send others each time. */
+/**
+ * The most codes of one service that are kept apart. Each instance has fewer, and a stranger may send others each time.
+ */
 const MAX_CODES = 64;
 const OTHER = "other";
 const OK = "ok";
@@ -23,7 +25,7 @@ export class CallSum {
     return this.#ended - (this.#codes.get(OK) ?? 0);
   }
 
-  /** Of what failed, the most frequent first. */
+  /** The failures by their codes, the most frequent first. */
   get failures(): Readonly<Record<string, number>> {
     const failures = [...this.#codes].filter(([code]) => code !== OK);
     return Object.fromEntries(failures.sort(([, a], [, b]) => b - a));

@@ -1,6 +1,6 @@
 /** One minute of a service's calls. */
 export interface Minute {
-  /** Since 1970. */
+  /** The minute, counted since 1970. */
   readonly minute: number;
   readonly ended: number;
   readonly failed: number;

@@ -20,7 +20,7 @@ export class RecentSums {
     this.#forget(period);
   }
 
-  /** Of all periods that are remembered, that of now among them. */
+  /** The sum of all periods that are remembered, the present one among them. */
   total(now: number): CallSum {
     this.#forget(Math.floor(now / this.#periodMs));
     const total = new CallSum();

@@ -5,7 +5,7 @@ import { CallSum, grownSince } from "./call-sum.ts";
 import { MINUTE_MS, MINUTES_OF_DAY } from "./day-of-minutes.ts";
 import { type Gauges, ServiceHistory } from "./service-history.ts";
 
-/** With 28 800 bytes for the day of each, so 7 MiB. */
+/** The most services: with 28 800 bytes for the day of each that takes 7 MiB. */
 const MAX_SERVICES = 250;
 const MAX_INSTANCES = 5_000;
 /** An instance that began so lately, and was not heard of before, has done nothing that has been counted. */
@@ -17,7 +17,7 @@ export const ALL = "*";
 const NOTHING = new CallSum().counts;
 
 export interface ServiceFiguresOptions {
-  /** By service: the last words of its instances. */
+  /** The last words of each service's instances. */
   readonly reports: () => ReadonlyMap<string, readonly InstanceReport[]>;
   /** Told of each minute that is over. @default nobody */
   readonly onMinute?: ((service: string, minute: number) => void) | undefined;
@@ -95,7 +95,7 @@ export class ServiceFigures {
     };
   }
 
-  /** Of a service that is known, or may become so; undefined if too many are. */
+  /** The history of a service that is known, or may become so; undefined if too many are. */
   history(service: string): ServiceHistory | undefined {
     const known = this.#histories.get(service);
     if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import type { HeardService, ToolCaller } from "@rockbot/tools";
 
 /** A call that has waited for so long says that its service does not keep up. */
 const LATE_MS = 10_000;
-/** Services that a problem names, and codes that are told of which this release knows nothing. */
+/** The most services and unknown codes that a problem names. */
 const MAX_NAMED = 5;
 
 export function busProblems({ isReady, isBlocked }: Pick<Bus, "isReady" | "isBlocked">): readonly Problem[] {
