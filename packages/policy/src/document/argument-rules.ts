@@ -30,7 +30,7 @@ export async function compileArgumentRules(
     } catch (error) {
       faults.push({
         path: [...path, "arguments"],
-        message: `is no JSON Schema that can be used: ${error instanceof Error ? error.message : String(error)}`,
+        message: `is not a usable JSON Schema: ${error instanceof Error ? error.message : String(error)}`,
       });
     }
   }

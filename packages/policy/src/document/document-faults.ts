@@ -45,7 +45,7 @@ export function documentFaults(document: PolicyDocument): DocumentFault[] {
     ),
     ...legacyPeers.flatMap((name, i) => {
       const isDelegate = delegatesOf(document).some(({ user }) => user === name);
-      const message = `"${name}" may call on behalf of others: so could whoever sends under that name, as nobody verifies a legacy peer`;
+      const message = `"${name}" may call on behalf of others: so could any sender that takes that name, as a legacy peer is not verified`;
       return isDelegate ? [{ path: ["legacyPeers", i], message }] : [];
     }),
   ];

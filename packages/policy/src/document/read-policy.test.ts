@@ -178,9 +178,9 @@ test("argument rules are compiled when the policy is read; what cannot be is a f
     expect.stringContaining("its references lead back to where they began"),
   ]);
   const [misspelt] = await faultsOf(rule({ type: "object", propertys: {} }));
-  expect(misspelt).toMatch(/^everyone\.rules\.0\.arguments, line 1: is no JSON Schema that can be used: .*propertys/);
+  expect(misspelt).toMatch(/^everyone\.rules\.0\.arguments, line 1: is not a usable JSON Schema: .*propertys/);
   const [backtracking] = await faultsOf(rule({ properties: { url: { pattern: "(a)\\1" } } }));
-  expect(backtracking).toMatch(/^everyone\.rules\.0\.arguments, line 1: is no JSON Schema that can be used/);
+  expect(backtracking).toMatch(/^everyone\.rules\.0\.arguments, line 1: is not a usable JSON Schema/);
 });
 
 test("each pattern of a policy is matched by itself", async () => {
