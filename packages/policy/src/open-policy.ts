@@ -6,6 +6,7 @@ import { ConfigError } from "@rockbot/contracts";
 import { policyNotes } from "./document/policy-notes.ts";
 import { defaultPolicySource, type PolicySource, readPolicy } from "./document/read-policy.ts";
 import type { Readers, ServiceFacet } from "./facets/index.ts";
+import type { PolicyDocument } from "./generated/policy.ts";
 import { createPolicy, type Policy } from "./policy.ts";
 
 /** Where changes of a policy are reported, and how often its file is read. */
@@ -13,6 +14,8 @@ export interface OpenPolicyOptions {
   readonly log?: Logger | undefined;
   /** How often the file is looked at. @default 1_000 */
   readonly everyMs?: number | undefined;
+  /** What is kept without a file. @default nothing */
+  readonly keep?: PolicyDocument["keep"] | undefined;
 }
 
 /** The policy as the file has it now. */
@@ -30,14 +33,17 @@ export interface PolicyHolder<Read = unknown> extends AsyncDisposable {
  */
 export async function openPolicy(
   file: string | undefined,
-  { log = silentLogger, everyMs = 1_000 }: OpenPolicyOptions = {},
+  { log = silentLogger, everyMs = 1_000, keep }: OpenPolicyOptions = {},
 ): Promise<PolicyHolder<Readers<ServiceFacet>>> {
   if (file === undefined) {
     log.warn(
       {},
       "there is no policy file: every caller may use every tool except the dangerous ones, without a limit, also after untrusted content. Set POLICY_FILE",
     );
-    return holdPolicy(createPolicy(defaultPolicySource()));
+    const source = defaultPolicySource();
+    return holdPolicy(
+      createPolicy(keep === undefined ? source : { ...source, document: { ...source.document, keep } }),
+    );
   }
   const reloads = metrics
     .getMeter("@rockbot/policy")

@@ -61,7 +61,10 @@ export async function up(options: UpOptions): Promise<void> {
     metrics: () => telemetry.metricsText(),
   }).catch(sayThePort);
 
-  await using policy = await openPolicy(policyFile, isQuiet && policyFile === undefined ? {} : { log }); // the summary says so
+  await using policy = await openPolicy(policyFile, {
+    ...(isQuiet && policyFile === undefined ? {} : { log }), // the summary says so
+    ...(config.redisUrl === undefined ? { keep: KEPT_HERE } : {}),
+  });
   const { identity } = policy.current().document;
   if (isMemory && identity === "verified")
     log.warn({}, "the policy asks for verified senders, and the in-memory bus verifies none");
@@ -196,6 +199,9 @@ async function openAudit(file: string, options: OpenAuditLogOptions) {
     throw error;
   }
 }
+
+/** Texts of calls that are kept in memory without a policy file, for the user who has started the process. */
+const KEPT_HERE = { tools: ["*"], hours: 1, bytes: 16_384 };
 
 /** The endpoints that operators reach by their tokens: the same as by the socket. */
 const operatorOf =

@@ -7,6 +7,7 @@ import { depth } from "./depth.ts";
 import type { Asked, Facet, Said } from "./facet.ts";
 import { hosts } from "./hosts.ts";
 import { inFlight } from "./in-flight.ts";
+import { keep } from "./keep.ts";
 import { messages } from "./messages.ts";
 import { queues } from "./queues.ts";
 import { roots } from "./roots.ts";
@@ -30,6 +31,7 @@ export const facets = {
   hosts,
   spaces,
   queues,
+  keep,
 };
 
 export type FacetName = keyof typeof facets;

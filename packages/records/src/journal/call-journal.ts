@@ -5,6 +5,7 @@ import {
   ANSWER_KEPT_MS,
   type CallRecord,
   CallState,
+  isOpen,
   MAX_AGE_MS,
   MAX_CALLS,
   MAX_SENT_CHARACTERS,
@@ -12,6 +13,7 @@ import {
   stays,
 } from "./call-record.ts";
 import { type JournalStore, MAX_SLOTS, MAX_STORED_ANSWER_BYTES } from "./journal-store.ts";
+import { digestOf, type KeepRule, KeptInMemory, type KeptTexts, withText } from "./kept-texts.ts";
 import { ownerOf, startOf } from "./search-calls.ts";
 
 /** Whose calls a journal keeps, where, and how many. */
@@ -23,6 +25,8 @@ export interface CallJournalOptions {
   readonly log?: Logger | undefined;
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
+  /** Says what is kept of calls of a tool, for operators. @default nothing, and texts have no hashes */
+  readonly keep?: ((toolName: string) => KeepRule | undefined) | undefined;
   /** At least so many of the newest calls are remembered, at most twice as many. @default MAX_CALLS */
   readonly maxCalls?: number | undefined;
 }
@@ -49,6 +53,8 @@ export interface AskedCall
     "toolCallId" | "toolName" | "onBehalfOf" | "parent" | "session" | "blob" | "request" | "sent"
   > {
   readonly timeoutMs: number;
+  /** The arguments' text. */
+  readonly args?: string | undefined;
   /** No call had its id before, so that none is looked for. @default false */
   readonly isNew?: boolean | undefined;
 }
@@ -74,6 +80,8 @@ export class CallJournal implements AsyncDisposable {
   readonly #log: Logger;
   readonly #clock: () => number;
   readonly #maxCalls: number;
+  readonly #keep: CallJournalOptions["keep"];
+  readonly #kept: KeptInMemory;
   #caller: string;
   #answerBytes = 0;
   /** True once the unwritten notes have waited for more, so that they go out with the next command. */
@@ -86,7 +94,9 @@ export class CallJournal implements AsyncDisposable {
   readonly #watched = watchProblem(ProblemCode.JournalUnwritten, () => this.#isFailing);
   readonly #awaited: Awaited[] = [];
 
-  constructor({ caller, store, log = silentLogger, clock = Date.now, maxCalls = MAX_CALLS }: CallJournalOptions) {
+  constructor({ caller, store, log = silentLogger, clock = Date.now, keep, maxCalls = MAX_CALLS }: CallJournalOptions) {
+    this.#keep = keep;
+    this.#kept = new KeptInMemory(clock);
     this.#caller = caller;
     this.#store = store;
     this.#log = log;
@@ -111,10 +121,12 @@ export class CallJournal implements AsyncDisposable {
 
   /** Notes a call, and what is said of it; one whose id is known goes on under it. */
   asked(call: AskedCall): CallNotes {
-    const { toolCallId, toolName, timeoutMs, onBehalfOf, parent, session, blob, request, sent, isNew = false } = call;
+    const { toolCallId, toolName, timeoutMs, onBehalfOf, parent, session } = call;
+    const { blob, request, sent, args, isNew = false } = call;
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
+    const given = args === undefined ? {} : { given: digestOf(args, this.#keep !== undefined) };
     const begun = {
       toolCallId,
       toolName,
@@ -129,7 +141,29 @@ export class CallJournal implements AsyncDisposable {
       ...(request === undefined ? {} : { request }),
       ...(sent === undefined || (sent.arguments ?? "").length > MAX_SENT_CHARACTERS ? {} : { sent }),
     };
-    return this.#begin(new CallNotes(this.#keeper, begun, before?.steps), CallState.Asked);
+    const notes = new CallNotes(this.#keeper, { ...begun, ...given }, before?.steps);
+    if (args !== undefined) this.#keepText(notes, "arguments", args);
+    return this.#begin(notes, CallState.Asked);
+  }
+
+  /** Keeps what a call gave, if that is kept of its tool: the result's text, or the words of its error. Before its end is noted. */
+  gave(notes: CallNotes, text: string, isError = false): void {
+    if (!isError) notes.gave(digestOf(text, this.#keep !== undefined));
+    this.#keepText(notes, "result", text);
+  }
+
+  #keepText(notes: CallNotes, name: "arguments" | "result", text: string): void {
+    const rule = this.#keep?.(notes.head.toolName);
+    if (rule === undefined || this.#keeper.isClosed) return;
+    const { toolCallId } = notes;
+    const until = this.#clock() + rule.forMs;
+    const texts = withText(this.#kept.get(toolCallId), name, text, { bytes: rule.bytes, until });
+    this.#kept.set(toolCallId, ownerOf(notes.head), texts);
+  }
+
+  /** The texts of a caller's call that this journal has itself. */
+  keptHere(caller: string, toolCallId: string): KeptTexts | undefined {
+    return this.#calls.get(toolCallId)?.head.caller === caller ? this.#kept.get(toolCallId) : undefined;
   }
 
   /** Takes over a call that an earlier process of this caller had out. */
@@ -259,7 +293,7 @@ export class CallJournal implements AsyncDisposable {
   }
 
   /** Where this journal and those of others are kept. */
-  get shared(): Pick<JournalStore, "search"> | undefined {
+  get shared(): Pick<JournalStore, "search" | "readKept"> | undefined {
     return this.#store;
   }
 
@@ -269,6 +303,7 @@ export class CallJournal implements AsyncDisposable {
     this.#watched[Symbol.dispose]();
     clearTimeout(this.#retry);
     clearTimeout(this.#gathering);
+    this.#kept.close();
     await this.#writing;
     this.#isGathered = true;
     while (this.#unwritten.size > 0) if (!(await this.#write())) break;
@@ -353,17 +388,28 @@ export class CallJournal implements AsyncDisposable {
       }
     }
     const calls = [...batch];
+    const kept = new Map<string, KeptTexts>();
+    for (const { toolCallId } of calls) {
+      const texts = this.#kept.takeNew(toolCallId);
+      if (texts !== undefined) kept.set(toolCallId, texts);
+    }
     try {
       if (calls.length > 0) {
         await this.#store?.write(
           this.#caller,
           calls.map(({ record }) => record),
+          kept,
         );
+        for (const { toolCallId, head } of calls) if (!isOpen(head)) this.#kept.delete(toolCallId);
       }
       tellAll(awaited, true);
       return true;
     } catch (error) {
       for (const call of calls) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
+      for (const { toolCallId, head } of calls) {
+        const texts = kept.get(toolCallId);
+        if (texts !== undefined) this.#kept.set(toolCallId, ownerOf(head), texts);
+      }
       this.#failed(error);
       tellAll([...awaited, ...this.#awaited.splice(0)], false);
       return false;

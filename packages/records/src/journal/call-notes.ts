@@ -1,5 +1,6 @@
 import { Header, isServedSteps, readServedSteps, type ServedSteps } from "@rockbot/contracts";
 import { type CallRecord, CallState, type CallStep, isOpen, MAX_STEPS, type ServedStep } from "./call-record.ts";
+import type { TextDigest } from "./kept-texts.ts";
 
 /** A store that has notes of calls. */
 export interface NotesKeeper {
@@ -46,6 +47,7 @@ export class CallNotes {
   #service: string | undefined;
   /** What the service tells, as it came, and when. */
   #told: string | undefined;
+  #gave: TextDigest | undefined;
   #toldAfter = 0;
   #last: NotedStep | undefined;
   #count = 0;
@@ -59,6 +61,7 @@ export class CallNotes {
     this.#reason = begun.reason;
     this.#policy = begun.policy;
     this.#service = begun.service;
+    this.#gave = begun.gave;
     this.startedAt = steps[0]?.at ?? keeper.now();
     for (const { step, at } of steps) this.#add(step, at);
   }
@@ -94,6 +97,11 @@ export class CallNotes {
     this.#toldAfter = this.#keeper.now() - this.startedAt;
   }
 
+  /** Notes what its result is like. */
+  gave(result: TextDigest): void {
+    this.#gave = result;
+  }
+
   /** As it stands now. */
   get record(): CallRecord {
     const steps: { readonly step: CallStep; readonly at: number }[] = [];
@@ -110,7 +118,8 @@ export class CallNotes {
     const reason = this.#reason === undefined ? {} : { reason: this.#reason };
     const at = layer === undefined ? {} : { layer };
     const again = isRedelivered ? { isRedelivered } : {};
-    const end = { ...policy, ...service, ...at, ...again, ...code, ...reason };
+    const gave = this.#gave === undefined ? {} : { gave: this.#gave };
+    const end = { ...policy, ...service, ...at, ...again, ...gave, ...code, ...reason };
     return { ...begun, ...opens, ...sent, state: this.#state, ...end, steps };
   }
 

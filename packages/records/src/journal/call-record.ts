@@ -1,3 +1,5 @@
+import type { TextDigest } from "./kept-texts.ts";
+
 /** Where a call stands, as far as its caller knows. */
 export const CallState = {
   /** Made; the bus has not confirmed it. */
@@ -69,6 +71,9 @@ export interface CallRecord {
   readonly layer?: string | undefined;
   /** The service got it more than once, as it says. */
   readonly isRedelivered?: boolean | undefined;
+  /** Digests of the arguments and the result, which the record does not have: see KeptTexts. */
+  readonly given?: TextDigest | undefined;
+  readonly gave?: TextDigest | undefined;
   /** The code of the error it ended in. */
   readonly code?: string | undefined;
   /** A word that says more than the code, if there is one. */

@@ -13,6 +13,10 @@ export {
   shownRecord,
 } from "./call-record.ts";
 
+// What it keeps for operators.
+
+export type { KeepRule, KeptTexts, TextDigest } from "./kept-texts.ts";
+
 // Where it outlives the caller. A store in Redis comes from ./redis, so that only its users load the client.
 
 export type { JournalStore, SlotClaim } from "./journal-store.ts";
@@ -21,4 +25,4 @@ export { type LeaseSlotOptions, leaseSlot, type SlotLease } from "./lease-slot.t
 // The calls of all callers.
 
 export { type CallFilter, type CallPage, type CallPlace, type CallSearch, MAX_EXAMINED } from "./search-calls.ts";
-export { type SearchedJournal, searchJournals } from "./search-journals.ts";
+export { readKept, type SearchedJournal, searchJournals } from "./search-journals.ts";

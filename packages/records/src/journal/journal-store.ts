@@ -1,5 +1,6 @@
 import { MAX_INSTANCES } from "@rockbot/contracts";
 import type { CallRecord } from "./call-record.ts";
+import type { KeptTexts } from "./kept-texts.ts";
 import type { CallPage, CallSearch } from "./search-calls.ts";
 
 /**
@@ -14,8 +15,13 @@ import type { CallPage, CallSearch } from "./search-calls.ts";
  * operation may have taken effect then, or not.
  */
 export interface JournalStore extends AsyncDisposable {
-  /** Writes records as they stand now, in one round trip. A record that is kept stays where `stays` says so. */
-  write(caller: string, records: readonly CallRecord[]): Promise<void>;
+  /**
+   * Writes records as they stand now, in one round trip, and texts of theirs by their ids. A record that is kept stays
+   * where `stays` says so.
+   */
+  write(caller: string, records: readonly CallRecord[], texts?: ReadonlyMap<string, KeptTexts>): Promise<void>;
+  /** The texts of a call that are kept. */
+  readKept(caller: string, toolCallId: string): Promise<KeptTexts | undefined>;
   /** The calls without an end. */
   readOpen(caller: string): Promise<CallRecord[]>;
   /** The newest calls first. */

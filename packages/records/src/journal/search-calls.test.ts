@@ -145,10 +145,12 @@ test("a call whose caller was killed between its note and its end is found as it
 });
 
 test("while Redis is away the calls of this process are found, and the page says that others are missing", async () => {
-  const away = { search: () => Promise.reject(new Error("away")) };
+  const away = { search: () => Promise.reject(new Error("away")), readKept: async () => undefined };
   await using journal = new CallJournal({ caller: "agent" });
   journal.asked(call("a"));
-  expect(await searchJournals([{ here: journal.here, shared: away }], { limit: 1 })).toMatchObject({
+  expect(
+    await searchJournals([{ here: journal.here, keptHere: () => undefined, shared: away }], { limit: 1 }),
+  ).toMatchObject({
     calls: [{ toolCallId: "a" }],
     isPartial: true,
   });

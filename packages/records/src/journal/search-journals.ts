@@ -1,6 +1,7 @@
 import type { CallJournal } from "./call-journal.ts";
 import type { CallNotes } from "./call-notes.ts";
-import { shownRecord } from "./call-record.ts";
+import { type CallRecord, shownRecord } from "./call-record.ts";
+import type { KeptTexts } from "./kept-texts.ts";
 import {
   type CallPage,
   type CallPlace,
@@ -13,7 +14,7 @@ import {
 } from "./search-calls.ts";
 
 /** The parts of a journal that a search goes through. */
-export type SearchedJournal = Pick<CallJournal, "here" | "shared">;
+export type SearchedJournal = Pick<CallJournal, "here" | "shared" | "keptHere">;
 
 /** A page, and whether it lacks the calls of other processes. */
 export interface SearchedPage extends CallPage {
@@ -46,6 +47,20 @@ export async function searchJournals(journals: readonly SearchedJournal[], searc
       )),
     isPartial: away.size > 0,
   };
+}
+
+/** The texts of a call that are kept, wherever that is. @throws {StoreUnavailableError} if a store does not say */
+export async function readKept(
+  journals: readonly SearchedJournal[],
+  { caller, toolCallId }: Pick<CallRecord, "caller" | "toolCallId">,
+): Promise<KeptTexts | undefined> {
+  for (const journal of journals) {
+    const texts = journal.keptHere(caller, toolCallId);
+    if (texts !== undefined) return texts;
+  }
+  const stores = [...new Set(journals.flatMap(({ shared }) => shared ?? []))];
+  const found = await Promise.all(stores.map((store) => store.readKept(caller, toolCallId)));
+  return found.find((texts) => texts !== undefined && texts.until > Date.now());
 }
 
 function searchHere(notes: readonly CallNotes[], search: CallSearch): CallPage {

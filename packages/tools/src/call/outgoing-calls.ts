@@ -23,7 +23,7 @@ import { argumentsText } from "./arguments-text.ts";
 import type { CallOptions } from "./call-options.ts";
 import { decide } from "./find/usable-tools.ts";
 import { ignoreProgress } from "./remote/remote-executor.ts";
-import { endOf, type ResumedCalls, reasonOf } from "./resume-calls.ts";
+import { endOf, type ResumedCalls, reasonOf, textOf } from "./resume-calls.ts";
 
 export interface OutgoingCallsOptions {
   readonly agent: string;
@@ -120,6 +120,7 @@ export class OutgoingCalls {
       const noted = this.#noted(name, context, options);
       if (noted !== undefined) await noted;
       const response = await executor.execute(request, context);
+      if (notes !== undefined) journal.gave(notes, textOf(response));
       notes?.note(CallState.Answered);
       if (out.keepAnswer && notes !== undefined) journal.keepAnswer(toolCallId, encodeReply(request, response).body);
       out.joined?.resolve(response);
@@ -127,6 +128,7 @@ export class OutgoingCalls {
     } catch (error) {
       const toolError =
         maybeTakenSince === undefined ? toToolError(error, name) : orMayHaveRun(toToolError(error, name));
+      if (notes !== undefined) journal.gave(notes, toolError.message, true);
       notes?.note(endOf(toolError), toolError.code, reasonOf(toolError));
       if (answered !== undefined) journal.goBack(answered);
       else if (out.keepAnswer && notes !== undefined) keepError(journal, request, toolError);
@@ -157,6 +159,7 @@ export class OutgoingCalls {
       toolCallId,
       toolName,
       timeoutMs,
+      args: request.arguments ?? "",
       isNew: options.toolCallId === undefined,
       onBehalfOf: caller === self ? undefined : caller,
       parent: parent?.toolCallId,

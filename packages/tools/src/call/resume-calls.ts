@@ -217,6 +217,7 @@ async function awaitAnswer(
       signal: new LightAbort(),
     });
     const response = left ?? (answer as unknown as ToolInvokeResponse);
+    journal.gave(notes, textOf(response));
     notes.note(CallState.Answered);
     journal.keepAnswer(toolCallId, encodeReply(record, response).body);
     return response;
@@ -225,6 +226,7 @@ async function awaitAnswer(
       isMisaddressed && cause instanceof RequestTimeoutError
         ? misaddressed(toolName, cause)
         : toCallError(toolName, cause);
+    journal.gave(notes, error.message, true);
     notes.note(endOf(error), error.code, reasonOf(error));
     journal.keepAnswer(toolCallId, encodeReply(record, error).body);
     throw error;
@@ -245,6 +247,10 @@ function toCallError(toolName: string, cause: unknown): ToolError {
   if (!(cause instanceof RequestTimeoutError)) return toToolError(cause, toolName);
   return timeoutError(`"${toolName}", whose caller was restarted meanwhile,`, { mayHaveRun: true, cause });
 }
+
+/** A result as a text. */
+export const textOf = ({ content, structured }: ToolInvokeResponse): string =>
+  content ?? (structured === undefined ? "" : JSON.stringify(structured));
 
 /** Why, as one of the words that `details.reason` may be. */
 export const reasonOf = ({ details }: ToolError): string | undefined =>

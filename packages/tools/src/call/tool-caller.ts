@@ -123,7 +123,7 @@ export interface ToolCaller extends AsyncDisposable {
    */
   readonly resumed: readonly ResumedCall[];
   /** The calls of this caller that the journal remembers. */
-  readonly journal: Pick<CallJournal, "find" | "recent" | "here" | "shared">;
+  readonly journal: Pick<CallJournal, "find" | "recent" | "here" | "shared" | "keptHere">;
   /** How a call ended, if its answer is kept: `keepAnswer`, and all that were resumed. */
   getAnswer(toolCallId: string): Promise<ToolInvokeResponse | ToolError | undefined>;
 }
@@ -170,7 +170,8 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     messageMeter,
     onStray,
   };
-  const journal = new CallJournal({ caller: agent, store: journals, log }); // answers to earlier calls may come while the station is being opened
+  const keep = policy === undefined ? undefined : (tool: string) => policy.current().keptOf(tool);
+  const journal = new CallJournal({ caller: agent, store: journals, keep, log }); // answers to earlier calls may come while the station is being opened
   const station: HeldStation = stack.use(await holdStation(bus, stationOptions, (address) => journal.moveTo(address)));
   stack.use(journal); // closed before the station, whose end is no end of the calls that are left to the next process
   const { address, requester } = station.current;

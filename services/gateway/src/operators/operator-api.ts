@@ -32,6 +32,10 @@ const me = objectOf(
   { operator: objectOf({ name: text, may: list({ enum: Object.values(OperatorRight) }) }), version: text },
   { endsAt: time },
 );
+const digest = {
+  ...objectOf({ bytes: count }, { hash: text }),
+  description: "Stands for the arguments, or the result. Equal texts have equal hashes in the life of a process.",
+};
 const call = objectOf(
   {
     toolCallId: text,
@@ -49,6 +53,8 @@ const call = objectOf(
     service: text,
     layer: { ...text, description: "What refused it, or answered in the tool's place, as the service says." },
     isRedelivered: { type: "boolean" },
+    given: digest,
+    gave: digest,
     code: text,
     reason: text,
     policy: text,

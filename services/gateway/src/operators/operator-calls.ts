@@ -2,6 +2,7 @@ import type { CallWithInner } from "@rockbot/console/api";
 import { type CallFilter, type CallRecord, type CallSearch, CallState, searchJournals } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import type { HttpApp } from "../http/http-server.ts";
+import { findCall } from "./find-call.ts";
 import { noSuchOperatorPath } from "./operator-routes.ts";
 
 /** Where an operator reads calls, on a socket or by an operator's token only. */
@@ -52,17 +53,6 @@ async function callWithInner(journals: readonly ToolCaller["journal"][], toolCal
   }
   return { call, inner, isWhole };
 }
-
-async function findCall(journals: readonly ToolCaller["journal"][], toolCallId: string): Promise<CallRecord | null> {
-  const known = await Promise.all(journals.map((journal) => journal.find(toolCallId)));
-  const found = known.find((call) => call !== undefined);
-  if (found !== undefined) return found;
-  const { calls } = await searchJournals(journals, { id: toolCallId, limit: MAX_SAME });
-  return calls.find((call) => call.toolCallId === toolCallId) ?? null;
-}
-
-/** Ids that begin alike are few, but for those that somebody chose. */
-const MAX_SAME = 100;
 
 const TEXTS = ["caller", "tool", "code", "state", "session", "id"] as const;
 const TIMES = ["before", "after"] as const;

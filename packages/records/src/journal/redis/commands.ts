@@ -18,7 +18,7 @@ const MAX_FORGOTTEN = 1_000;
  * `keyOf`. A text in a record has no unescaped quotes, so a record can be searched as it is.
  */
 const ledger = `
-local index, ids, sizes, total = KEYS[5], KEYS[6], KEYS[7], KEYS[8]
+local index, ids, sizes, total, kepts = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local prefix = ARGV[2]
 local function parentOf(text)
   return text and string.match(text, '"parent":"([^"\\\\]+)"')
@@ -35,7 +35,13 @@ local function forget(key)
   redis.call('ZREM', own, key)
   local parent = parentOf(text)
   if parent then redis.call('ZREM', prefix .. ':inner:' .. parent, key) end
-  local bytes = ${RECORD_BYTES} + (text and #text or 0)
+  local kept = prefix .. ':kept:' .. caller .. ':' .. id
+  local keptBytes = redis.call('STRLEN', kept)
+  if keptBytes > 0 then
+    redis.call('DEL', kept)
+    redis.call('ZREM', kepts, key .. ' ' .. keptBytes)
+  end
+  local bytes = ${RECORD_BYTES} + (text and #text or 0) + keptBytes
   if redis.call('EXISTS', own) == 0 then
     bytes = redis.call('ZSCORE', sizes, owner) or 0
     redis.call('ZREM', sizes, owner)
@@ -47,13 +53,13 @@ end`;
 
 export const commands = {
   /**
-   * KEYS: records, order, open, callers, index, ids, sizes, total. ARGV: now, prefix, caller, the most calls and bytes
+   * KEYS: records, order, open, callers, index, ids, sizes, total, kept texts by their end. ARGV: now, prefix, caller, the most calls and bytes
    * of all and the most calls of one effective caller, and then of each record: id, name in the index, effective caller,
-   * time, whether it is open, text. No id comes twice. What is kept of an id stays as `stays` says. If there is too much,
+   * time, whether it is open, text, and texts to be kept, with their milliseconds. No id comes twice. What is kept of an id stays as `stays` says. If there is too much,
    * the effective caller that has most loses its oldest.
    */
   writeCalls: {
-    numberOfKeys: 8,
+    numberOfKeys: 9,
     lua: `${ledger}
 local now, caller, maxCalls, maxBytes, maxOwn = tonumber(ARGV[1]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function stays(id, text)
@@ -66,8 +72,8 @@ local function all(command, key, list)
   if #list > 0 then redis.call(command, key, unpack(list)) end
 end
 local texts, order, names, opened, ended, owners, written = {}, {}, {}, {}, {}, {}, 0
-for at = 7, #ARGV, 6 do
-  local id, key, owner, time, isOpen, text = unpack(ARGV, at, at + 5)
+for at = 7, #ARGV, 8 do
+  local id, key, owner, time, isOpen, text, keep, keepMs = unpack(ARGV, at, at + 7)
   if not stays(id, text) then
     local own, bytes = prefix .. ':of:' .. owner, #text
     if redis.call('ZADD', index, time, key) == 1 then
@@ -83,6 +89,14 @@ for at = 7, #ARGV, 6 do
       bytes = bytes + ${RECORD_BYTES}
     else
       bytes = bytes - redis.call('HSTRLEN', KEYS[1], id)
+    end
+    if keep ~= '' then
+      local kept = prefix .. ':kept:' .. caller .. ':' .. id
+      local before = redis.call('STRLEN', kept)
+      if before > 0 then redis.call('ZREM', kepts, key .. ' ' .. before) end
+      redis.call('SET', kept, keep, 'PX', keepMs)
+      redis.call('ZADD', kepts, now + keepMs, key .. ' ' .. #keep)
+      bytes = bytes + #keep - before
     end
     texts[#texts + 1], texts[#texts + 2] = id, text
     local list = isOpen == '1' and opened or ended
@@ -100,6 +114,15 @@ redis.call('INCRBY', total, written)
 for owner, bytes in pairs(owners) do
   redis.call('ZINCRBY', sizes, bytes, owner)
   redis.call('PEXPIRE', prefix .. ':of:' .. owner, ${KEY_MS})
+end
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', kepts, '-inf', now, 'LIMIT', 0, 200)) do
+  local id, of, owner, bytes = string.match(member, '^(.*) (%S+) (%S+) (%d+)$')
+  redis.call('ZREM', kepts, member)
+  redis.call('DEL', prefix .. ':kept:' .. of .. ':' .. id)
+  if redis.call('ZSCORE', sizes, owner) then
+    redis.call('ZINCRBY', sizes, -bytes, owner)
+    redis.call('DECRBY', total, bytes)
+  end
 end
 for _, key in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, 200)) do forget(key) end
 local left = ${MAX_FORGOTTEN}
@@ -121,7 +144,7 @@ if #before > 0 then
   redis.call('SREM', KEYS[3], unpack(before))
 end
 if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
-  for i = 1, 8 do if i ~= 4 then redis.call('PEXPIRE', KEYS[i], ${KEY_MS}) end end
+  for i = 1, 9 do if i ~= 4 then redis.call('PEXPIRE', KEYS[i], ${KEY_MS}) end end
 end
 redis.call('ZADD', KEYS[4], ARGV[1], caller)
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - ${MAX_AGE_MS})

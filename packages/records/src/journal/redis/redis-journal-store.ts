@@ -20,6 +20,7 @@ import {
   shownRecord,
 } from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim, type WriteAnswerOptions } from "../journal-store.ts";
+import type { KeptTexts } from "../kept-texts.ts";
 import {
   type CallPage,
   type CallPlace,
@@ -89,10 +90,11 @@ class RedisJournalStore implements JournalStore {
     return this.#connection.start(timeoutMs);
   }
 
-  async write(caller: string, records: readonly CallRecord[]): Promise<void> {
+  async write(caller: string, records: readonly CallRecord[], texts?: ReadonlyMap<string, KeptTexts>): Promise<void> {
     const { records: all, order, open } = this.#names(caller);
     const { calls = MAX_ALL_CALLS, bytes = Math.min(MAX_ALL_BYTES, this.#room.most("journals")) } = this.#limits;
     const limits = [calls, bytes, this.#limits.ownCalls ?? MAX_CALLS];
+    const now = Date.now();
     const lists = records.flatMap((record) => [
       record.toolCallId,
       keyOf(record),
@@ -100,21 +102,11 @@ class RedisJournalStore implements JournalStore {
       startOf(record),
       isOpen(record) ? 1 : 0,
       JSON.stringify(record),
+      ...keptArguments(texts?.get(record.toolCallId), now),
     ]);
-    const index = ["index", "ids", "sizes", "total"].map((name) => `${this.#prefix}:${name}`);
+    const index = ["index", "ids", "sizes", "total", "kept"].map((name) => `${this.#prefix}:${name}`);
     await this.#connection.run("note calls", (redis) =>
-      redis.writeCalls(
-        all,
-        order,
-        open,
-        this.#callers,
-        ...index,
-        Date.now(),
-        this.#prefix,
-        caller,
-        ...limits,
-        ...lists,
-      ),
+      redis.writeCalls(all, order, open, this.#callers, ...index, now, this.#prefix, caller, ...limits, ...lists),
     );
   }
 
@@ -165,6 +157,13 @@ class RedisJournalStore implements JournalStore {
       redis.hget(this.#names(caller).records, toolCallId),
     );
     return toRecords(found === null ? [] : [found]).map(withoutSecrets)[0];
+  }
+
+  async readKept(caller: string, toolCallId: string): Promise<KeptTexts | undefined> {
+    const found = await this.#connection.run("read the texts of a call", (redis) =>
+      redis.get(`${this.#prefix}:kept:${caller}:${toolCallId}`),
+    );
+    return found === null ? undefined : (JSON.parse(found as string) as KeptTexts);
   }
 
   async readCallers(): Promise<string[]> {
@@ -247,6 +246,10 @@ class RedisJournalStore implements JournalStore {
     return `${this.#prefix}:fence:${agent}:${slot}`;
   }
 }
+
+/** The text that is to be kept, and for how many milliseconds. */
+const keptArguments = (texts: KeptTexts | undefined, now: number): readonly [string, number] =>
+  texts === undefined || texts.until <= now ? ["", 0] : [JSON.stringify(texts), Math.ceil(texts.until - now)];
 
 /** Comes after every text. */
 const LAST = Buffer.from([0xff]);
