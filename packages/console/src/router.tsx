@@ -16,6 +16,8 @@ const root = createRootRoute({
 
 const text = (value: unknown): string => (typeof value === "string" || typeof value === "number" ? String(value) : "");
 
+const time = (value: unknown): number => (Number.isSafeInteger(Number(text(value))) ? Number(text(value)) : 0);
+
 const routes = [
   createRoute({ getParentRoute: () => root, path: "/", component: NowPage }),
   createRoute({
@@ -26,7 +28,11 @@ const routes = [
       ...(text(search["caller"]) && { caller: text(search["caller"]) }),
       ...(text(search["tool"]) && { tool: text(search["tool"]) }),
       ...(text(search["code"]) && { code: text(search["code"]) }),
+      ...(text(search["state"]) && { state: text(search["state"]) }),
+      ...(text(search["session"]) && { session: text(search["session"]) }),
       ...(text(search["id"]) && { id: text(search["id"]) }),
+      ...(time(search["before"]) && { before: time(search["before"]) }),
+      ...(time(search["after"]) && { after: time(search["after"]) }),
     }),
   }),
   createRoute({

@@ -36,6 +36,10 @@ export async function callTool(
     body: JSON.stringify(args),
     signal,
   });
+  return endOf(response, onProgress);
+}
+
+async function endOf(response: Response, onProgress: (message: string) => void): Promise<End> {
   for await (const { event, value } of eventsOf<Record<string, unknown>>(response)) {
     if (event === "progress") onProgress(String(value["message"] ?? `${value["progress"] ?? ""}`));
     if (event === "result") return { kind: "answer", answer: value as unknown as Answer };

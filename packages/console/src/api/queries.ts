@@ -23,21 +23,37 @@ export const history = (service: string) =>
     placeholderData: (before) => before,
   });
 
-/** What a list of calls is narrowed to; an empty text narrows nothing. */
+/** Narrows a list of calls; an empty text narrows nothing. */
 export interface CallFilter {
   readonly caller?: string;
   readonly tool?: string;
   readonly code?: string;
+  readonly state?: string;
+  readonly session?: string;
   readonly id?: string;
+  /** Unix milliseconds, as is `after`. */
+  readonly before?: number;
+  readonly after?: number;
 }
+
+/** One page of calls, the newest first; with a cursor those after it. */
+export function readCalls(
+  search: CallFilter & { readonly cursor?: string },
+  limit: number,
+  signal?: AbortSignal,
+): Promise<Calls> {
+  const given = Object.entries(search).filter(([, value]) => value !== undefined && value !== "");
+  const query = new URLSearchParams([["limit", String(limit)], ...given.map(([name, value]) => [name, String(value)])]);
+  return askJson<Calls>(`/operator/calls?${query}`, signal === undefined ? {} : { signal });
+}
+
+/** As many as this are read again and again. */
+export const NEWEST = 300;
 
 export const calls = (filter: CallFilter) =>
   queryOptions({
     queryKey: ["calls", filter],
-    queryFn: ({ signal }) => {
-      const given = Object.entries(filter).filter(([, value]) => value !== undefined && value !== "");
-      return askJson<Calls>(`/operator/calls?${new URLSearchParams([["limit", "1000"], ...given])}`, { signal });
-    },
+    queryFn: ({ signal }) => readCalls(filter, NEWEST, signal),
     refetchInterval: FRESH_MS,
     placeholderData: (before) => before,
   });
@@ -45,8 +61,7 @@ export const calls = (filter: CallFilter) =>
 export const call = (id: string) =>
   queryOptions({
     queryKey: ["call", id],
-    queryFn: async ({ signal }) =>
-      (await askJson<CallWithInner>(`/operator/calls/${encodeURIComponent(id)}`, { signal })).call,
+    queryFn: ({ signal }) => askJson<CallWithInner>(`/operator/calls/${encodeURIComponent(id)}`, { signal }),
     refetchInterval: FRESH_MS,
   });
 

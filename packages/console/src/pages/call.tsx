@@ -1,28 +1,18 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
 import { call as callQuery, me } from "../api/queries.ts";
 import { ask } from "../api/session.ts";
-import type { Call } from "../api/types.ts";
+import type { Call, CallWithInner } from "../api/types.ts";
 import { StateBadge, toneOf } from "../look/badge.tsx";
 import { Copy } from "../look/copy.tsx";
 import { Shown } from "../look/states.tsx";
-import { duration, Moment } from "../look/time.tsx";
+import { Moment } from "../look/time.tsx";
+import { InnerCalls } from "./inner-calls.tsx";
+import { Texts } from "./texts.tsx";
+import { Timeline } from "./timeline.tsx";
 
 const route = getRouteApi("/calls/$id");
-
-/** What each step of a call means to its caller. */
-const WORDS: Readonly<Record<string, string>> = {
-  asked: "Asked: the caller made it",
-  accepted: "Accepted: the bus has taken responsibility for it",
-  running: "Running: its progress has been seen",
-  resumed: "Resumed: a restarted caller took it up again",
-  answered: "Answered",
-  failed: "Failed",
-  cancelled: "Cancelled by its caller",
-  timed_out: "Timed out: no answer came by the deadline",
-  unknown: "Unknown: it may have run, and its outcome is lost",
-  late_answer: "An answer came after the end",
-};
 
 export function CallPage() {
   const { id } = route.useParams();
@@ -31,17 +21,17 @@ export function CallPage() {
     <>
       <div className="head">
         <h1>Call</h1>
-        <code>{id}</code>
+        <code className="breaks">{id}</code>
       </div>
       <Shown of={asked}>
-        {(call) =>
+        {({ call, ...inner }) =>
           call === null ? (
             <p>
-              No journal that this gateway reads has this call: it is older than a day, or its caller keeps no shared
-              journal.
+              No journal that this gateway reads has this call: it is older than a day, others pushed it out, or its
+              caller keeps no journal in the gateway's Redis.
             </p>
           ) : (
-            <Found call={call} />
+            <Found call={call} {...inner} />
           )
         }
       </Shown>
@@ -49,7 +39,61 @@ export function CallPage() {
   );
 }
 
-function Found({ call }: { readonly call: Call }) {
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div>
+    <span className="quiet">{name}</span>
+    <br />
+    {children}
+  </div>
+);
+
+function Found({ call, inner, isWhole }: Omit<CallWithInner, "call"> & { readonly call: Call }) {
+  return (
+    <>
+      <section className="card figures">
+        <Fact name="tool">
+          <Link to="/tools/$name" params={{ name: call.toolName }}>
+            {call.toolName}
+          </Link>
+        </Fact>
+        <Fact name="caller">
+          <Link to="/calls" search={{ caller: call.onBehalfOf ?? call.caller }}>
+            {call.onBehalfOf ?? call.caller}
+          </Link>
+          {call.onBehalfOf === undefined ? null : <span className="quiet"> by {call.caller}</span>}
+        </Fact>
+        <Fact name="end">
+          <StateBadge call={call} />
+        </Fact>
+        <Fact name="service">{call.service ?? "unknown"}</Fact>
+        <Fact name="attempts">
+          {call.attempts}
+          {call.isRedelivered ? <span className="quiet">, delivered to the service more than once</span> : null}
+        </Fact>
+        <Fact name="policy's revision">
+          <code>{call.policy ?? "unknown"}</code>
+        </Fact>
+        <Fact name="deadline">
+          <Moment at={call.deadlineAt} />
+        </Fact>
+        {call.session === undefined ? null : (
+          <Fact name="session">
+            <Link to="/calls" search={{ session: call.session }}>
+              {call.session}
+            </Link>
+          </Fact>
+        )}
+      </section>
+      <Steps call={call} />
+      <Timeline call={call} />
+      <Texts call={call} />
+      <InnerCalls call={call} inner={inner} isWhole={isWhole} />
+    </>
+  );
+}
+
+/** What can be done about a call. */
+function Steps({ call }: { readonly call: Call }) {
   const { data: who } = useQuery(me);
   const cache = useQueryClient();
   const cancel = useMutation({
@@ -59,50 +103,13 @@ function Found({ call }: { readonly call: Call }) {
   const isOpen = toneOf(call) === "quiet";
   return (
     <>
-      <section className="card figures">
-        <div>
-          <span className="quiet">tool</span>
-          <br />
-          <Link to="/tools/$name" params={{ name: call.toolName }}>
-            {call.toolName}
-          </Link>
-        </div>
-        <div>
-          <span className="quiet">caller</span>
-          <br />
-          <Link to="/calls" search={{ caller: call.onBehalfOf ?? call.caller }}>
-            {call.onBehalfOf ?? call.caller}
-          </Link>
-          {call.onBehalfOf === undefined ? null : <span className="quiet"> by {call.caller}</span>}
-        </div>
-        <div>
-          <span className="quiet">end</span>
-          <br />
-          <StateBadge call={call} />
-        </div>
-        <div>
-          <span className="quiet">attempts</span>
-          <br />
-          {call.attempts}
-        </div>
-        <div>
-          <span className="quiet">policy's revision</span>
-          <br />
-          <code>{call.policy ?? "unknown"}</code>
-        </div>
-        <div>
-          <span className="quiet">deadline</span>
-          <br />
-          <Moment at={call.deadlineAt} />
-        </div>
-      </section>
       <div className="row">
         {isOpen && who?.operator.may.includes("cancel") === true ? (
           <button type="button" className="bad" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
             Cancel
           </button>
         ) : null}
-        <Copy text={`./rockbot calls show ${call.toolCallId}`} name="Copy as command" />
+        <Copy text={`./rockbot calls show ${shellWord(call.toolCallId)}`} name="Copy as command" />
         <Copy text={curl(call.toolCallId)} name="Copy as curl" />
       </div>
       {cancel.error === null ? null : (
@@ -110,37 +117,13 @@ function Found({ call }: { readonly call: Call }) {
           {cancel.error.message}
         </p>
       )}
-      <Timeline call={call} />
     </>
   );
 }
 
-const curl = (id: string): string =>
-  `curl -s -H "authorization: Bearer $OPERATOR_TOKEN" ${location.origin}/operator/calls/${encodeURIComponent(id)}`;
+/** A text as one word of a shell, also if a stranger chose it. */
+const shellWord = (text: string): string =>
+  /^[A-Za-z0-9_.-]+$/.test(text) && !text.startsWith("-") ? text : `-- '${text.replaceAll("'", `'\\''`)}'`;
 
-function Timeline({ call }: { readonly call: Call }) {
-  const start = call.steps[0]?.at ?? 0;
-  const last = call.steps.length - 1;
-  const endClass = { good: "is-good", bad: "is-bad", warn: "is-warn", quiet: "quiet" }[toneOf(call)];
-  return (
-    <section className="card">
-      <h2>What happened</h2>
-      <ol className="timeline">
-        {call.steps.map(({ step, at }, index) => (
-          <li key={index} className={index === last ? endClass : "quiet"}>
-            {index === 0 ? <Moment at={at} /> : <time>+{duration(at - start)}</time>}
-            <div>
-              {WORDS[step] ?? step}
-              {index === last && call.code !== undefined ? (
-                <>
-                  {": "}
-                  <code>{call.code}</code>
-                </>
-              ) : null}
-            </div>
-          </li>
-        ))}
-      </ol>
-    </section>
-  );
-}
+const curl = (id: string): string =>
+  `curl -s -H "authorization: Bearer $OPERATOR_TOKEN" '${location.origin}/operator/calls/${encodeURIComponent(id).replaceAll("'", "%27")}'`;

@@ -1,68 +1,135 @@
-import { useQuery } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useRef } from "react";
-import { type CallFilter, calls } from "../api/queries.ts";
+import { useEffect, useRef } from "react";
+import type { CallFilter } from "../api/queries.ts";
 import type { Call } from "../api/types.ts";
 import { StateBadge } from "../look/badge.tsx";
 import { Empty, Shown } from "../look/states.tsx";
 import { duration, Moment } from "../look/time.tsx";
+import { MAX_ROWS, startOf, useCalls } from "./use-calls.ts";
 
 const route = getRouteApi("/calls");
 const FIELDS = [
   ["tool", "tool"],
   ["caller", "caller"],
   ["code", "code"],
+  ["session", "session"],
   ["id", "id begins with"],
 ] as const satisfies readonly (readonly [keyof CallFilter, string])[];
+const TIMES = [
+  ["after", "after"],
+  ["before", "before"],
+] as const;
+const STATES = ["asked", "accepted", "running", "answered", "failed", "cancelled", "timed_out", "unknown"] as const;
 
 export function CallsPage() {
   const filter = route.useSearch();
-  const navigate = route.useNavigate();
-  const asked = useQuery(calls(filter));
-  const narrow = (field: keyof CallFilter, value: string) =>
-    void navigate({ search: (before) => ({ ...before, [field]: value || undefined }), replace: true });
+  const found = useCalls(filter);
   return (
     <>
       <h1>Calls</h1>
-      <search className="row">
-        {FIELDS.map(([field, name]) => (
-          <label key={field} className="field">
-            <span className="quiet">{name}</span>
-            <input value={filter[field] ?? ""} onChange={({ target }) => narrow(field, target.value)} />
-          </label>
-        ))}
-      </search>
-      <Shown of={asked}>
-        {({ calls: found, more }) =>
-          found.length === 0 ? (
-            <Empty>No call is like that. Calls of callers without a shared journal are not listed.</Empty>
-          ) : (
-            <>
-              <Rows calls={found} />
-              {more ? <p className="quiet">Only the newest {found.length} are shown: narrow the search.</p> : null}
-            </>
-          )
-        }
+      <Search filter={filter} />
+      {found.isPartial ? (
+        <p role="alert" className="is-warn">
+          Redis does not answer. Only the calls of this gateway's process are shown.
+        </p>
+      ) : null}
+      <Shown of={found.asked}>
+        {(calls) => (
+          <>
+            {calls.length === 0 ? (
+              <Empty>
+                {found.hasOlder
+                  ? "None of the newest calls is like that."
+                  : "No call of the last day is like that. Calls of callers without a journal in the gateway's Redis are not listed: services record them in their audit logs only."}
+              </Empty>
+            ) : (
+              <Rows calls={calls} onEnd={found.hasOlder ? found.readOlder : undefined} />
+            )}
+            <p className="quiet" aria-live="polite">
+              {calls.length >= MAX_ROWS ? `The newest ${MAX_ROWS} calls. Narrow the search for others. ` : null}
+              {found.hasOlder ? (
+                <button type="button" disabled={found.isLoading} onClick={() => void found.readOlder()}>
+                  {found.isLoading ? "Looking further back…" : "Look further back"}
+                </button>
+              ) : null}
+            </p>
+          </>
+        )}
       </Shown>
     </>
   );
 }
 
+function Search({ filter }: { readonly filter: CallFilter }) {
+  const navigate = route.useNavigate();
+  const narrow = (field: keyof CallFilter, value: string | number | undefined) =>
+    void navigate({ search: (before) => ({ ...before, [field]: value || undefined }), replace: true });
+  return (
+    <search className="row">
+      {FIELDS.map(([field, name]) => (
+        <label key={field} className="field">
+          <span className="quiet">{name}</span>
+          <input value={filter[field] ?? ""} maxLength={256} onChange={({ target }) => narrow(field, target.value)} />
+        </label>
+      ))}
+      <label className="field">
+        <span className="quiet">state</span>
+        <select value={filter.state ?? ""} onChange={({ target }) => narrow("state", target.value)}>
+          <option value="">any</option>
+          {STATES.map((state) => (
+            <option key={state} value={state}>
+              {state.replace("_", " ")}
+            </option>
+          ))}
+        </select>
+      </label>
+      {TIMES.map(([field, name]) => (
+        <label key={field} className="field">
+          <span className="quiet">{name}</span>
+          <input
+            type="datetime-local"
+            step={1}
+            value={filter[field] === undefined ? "" : localTime(filter[field])}
+            onChange={({ target }) => narrow(field, new Date(target.value).getTime())}
+          />
+        </label>
+      ))}
+    </search>
+  );
+}
+
+const MINUTE_MS = 60_000;
+
+/** The time in the viewer's zone, as an input has it. */
+const localTime = (at: number): string =>
+  new Date(at - new Date(at).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19);
+
 /** The height of a row, the same as in the style sheet. */
 const ROW_PIXELS = 40;
 
 /** However many there are, only those in view are drawn. */
-function Rows({ calls: found }: { readonly calls: readonly Call[] }) {
+function Rows({
+  calls: found,
+  onEnd,
+}: {
+  readonly calls: readonly Call[];
+  readonly onEnd: (() => Promise<void>) | undefined;
+}) {
   const place = useRef<HTMLElement>(null);
   const rows = useVirtualizer({
     count: found.length,
     getScrollElement: () => place.current,
     estimateSize: () => ROW_PIXELS,
-    getItemKey: (index) => found[index]?.toolCallId ?? index,
+    getItemKey: (index) => `${found[index]?.caller} ${found[index]?.toolCallId}`,
     overscan: 12,
   });
   const shown = rows.getVirtualItems();
+  const isAtEnd = (shown.at(-1)?.index ?? -1) === found.length - 1;
+  const isScrolled = (rows.scrollOffset ?? 0) > 0;
+  useEffect(() => {
+    if (isAtEnd && isScrolled) void onEnd?.();
+  }, [isAtEnd, isScrolled, onEnd]);
   return (
     <section className="card flush">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keys */}
@@ -86,16 +153,18 @@ function Rows({ calls: found }: { readonly calls: readonly Call[] }) {
 }
 
 function Row({ call }: { readonly call: Call }) {
-  const [first, last] = [call.steps[0]?.at, call.steps.at(-1)?.at];
+  const [first, last] = [startOf(call), call.steps.at(-1)?.at];
   return (
     <Link to="/calls/$id" params={{ id: call.toolCallId }} className="call-row">
-      <span>{first === undefined ? null : <Moment at={first} />}</span>
+      <span>
+        <Moment at={first} />
+      </span>
       <span title={call.toolName}>{call.toolName}</span>
       <span title={call.caller}>{call.onBehalfOf ?? call.caller}</span>
       <span>
         <StateBadge call={call} />
       </span>
-      <span className="number">{first === undefined || last === undefined ? "" : duration(last - first)}</span>
+      <span className="number">{last === undefined ? "" : duration(last - first)}</span>
     </Link>
   );
 }

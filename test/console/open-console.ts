@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { temporaryFolder } from "@rockbot/testing";
+import { chromium, type Page } from "playwright-core";
+import { runCli, startUp } from "../../packages/cli/src/test-cli.ts";
+
+export const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+  existsSync(path),
+);
+
+/** A running system, and a tab of its console whose operator is logged in. */
+export async function openConsole() {
+  await using started = new AsyncDisposableStack();
+  const folder = started.use(temporaryFolder());
+  const up = started.use(await startUp({ folder: folder.path }));
+  const browser = await chromium.launch({
+    executablePath: browserPath as string,
+    chromiumSandbox: process.getuid?.() !== 0, // root has none
+  });
+  started.defer(() => browser.close());
+  const page = await (await browser.newContext()).newPage();
+  const faults: string[] = [];
+  page.on("pageerror", (error) => void faults.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  page.on("dialog", (dialog) => {
+    faults.push(`a dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  const { stdout, stderr } = await runCli(["open", "--print"], { folder: folder.path });
+  await page.goto(/http:\S+#code=\S+/.exec(stdout)?.[0] ?? `no link: ${stderr}`);
+  await page.getByRole("heading", { name: "Now" }).waitFor();
+  const call = (tool: string, args: object) =>
+    fetch(`${up.url}/v1/tools/${encodeURIComponent(tool)}/invoke`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(args),
+    });
+  const parts = started.move();
+  return {
+    page: page as Page,
+    /** What went wrong in the tab: errors, and what its policy refused. */
+    faults,
+    goTo: (path: string) => page.goto(`${up.url}/console/${path}`),
+    call,
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
+  };
+}
