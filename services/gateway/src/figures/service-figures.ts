@@ -13,7 +13,7 @@ const NEW_MS = MINUTE_MS;
 /** How long figures stand that nobody confirms. */
 const FRESH_MS = 10_000;
 /** The key of all services together, which no service has as its name. */
-export const ALL = "*";
+const ALL = "*";
 const NOTHING = new CallSum().counts;
 
 export interface ServiceFiguresOptions {
