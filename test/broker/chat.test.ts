@@ -45,7 +45,7 @@ test("over a broker that verifies senders each asker has the agent as itself, li
   const common = { POLICY_FILE: policyFile, MODEL_URL: model.url, MODEL: model.model, MODEL_API_KEY: model.apiKey };
   await using started = new AsyncDisposableStack();
   const [agent, gateway] = await Promise.all([
-    startService("agent", { ...common, BUS_URL: broker.urlOf("agent") }),
+    startService("agent", { ...common, BUS_URL: broker.urlOf("agent"), DATA_DIRECTORY: folder.path }),
     startService("gateway", { POLICY_FILE: policyFile, BUS_URL: broker.urlOf("gateway"), PORT: "0" }),
   ]);
   for (const service of [agent, gateway]) started.use(service);

@@ -18,6 +18,7 @@ export const LONGEST: readonly string[] = [
   "test/broker/broker-stalled.test.ts",
   "test/a2a/served-agent.test.ts",
   "test/abuse/abuse.test.ts",
+  "test/broker/rotation.test.ts",
   "test/faults/broker-under-calls.test.ts",
   "packages/cli/src/agents.test.ts",
   "test/faults/f23-broker-refuses.test.ts",
