@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { Bus, Logger } from "@rockbot/bus";
 import type { PolicyHolder, Readers, ServiceFacet } from "@rockbot/policy";
 import type { Finding } from "@rockbot/process";
@@ -81,6 +82,8 @@ export interface BusStartParts<Config, Reads extends ServiceFacet = ServiceFacet
   readonly service: string;
   readonly topic: string | undefined;
   readonly audit: AuditLog | undefined;
+  /** The key by which it knows commands of operators; undefined if it obeys none. */
+  readonly operatorKey?: KeyObject | undefined;
 }
 
 /** What only a deployment has to know of a service: the chart and compose read it. */

@@ -1,5 +1,6 @@
 import type { ConnectAgentRecords } from "./agent/src/records/agent-records.ts";
 import { type BusService, type BusStartParts, defineServer, defineService, type Server } from "./define-service.ts";
+import type { LetterAccess } from "./gateway/src/dlq/letter-desk.ts";
 import type { StartGatewayOptions } from "./gateway/src/gateway.ts";
 import type { GatewayConfig } from "./gateway/src/generated/config.ts";
 import type { ConnectStore } from "./knowledge-tools/src/store/knowledge-store.ts";
@@ -280,8 +281,8 @@ const listed = [
       bus,
       config,
       ...parts
-    }: BusStartParts<GatewayConfig> & Pick<StartGatewayOptions, "operator" | "localOperator">) =>
-      (await import("./gateway/src/gateway.ts")).startGateway(bus, config, parts),
+    }: BusStartParts<GatewayConfig> & Pick<StartGatewayOptions, "operator" | "localOperator" | "commandKey">) =>
+      (await import("./gateway/src/gateway.ts")).startGateway(bus, config, { ...parts, letters: letterAccess() }),
   }),
   defineServer({
     name: "openrouter-mcp",
@@ -317,6 +318,14 @@ const listed = [
 type Listed = (typeof listed)[number];
 
 export type ServiceName = Listed["name"];
+
+/** The way of the gateway to the dead letters of all services here. */
+const letterAccess = (): LetterAccess => ({
+  services: busServices.flatMap(({ name, topic }) => (topic === undefined ? [] : [name])),
+  forms: async () => [(await import("./scripts-manager/src/tool/script-request-form.ts")).scriptRequestForm],
+  connect: async ({ url, ...options }) =>
+    (await import("@rockbot/process/run-on-bus")).connectAs(url, { name: "gateway for operators", ...options }),
+});
 
 /** Every service. */
 export const services: readonly (BusService | Server)[] = listed;

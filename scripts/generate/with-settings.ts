@@ -17,6 +17,7 @@ const bus = [
   "auditFile",
   "auditKey",
   "auditRequired",
+  "operatorPublicKey",
 ];
 const common: Readonly<Record<string, readonly string[]>> = { process, bus: [...bus, ...process] };
 

@@ -100,6 +100,8 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     const script = "print('# <img src=x onerror=alert(1)> [here](javascript:alert(1)) <script>alert(1)</script>')";
     await page.getByLabel("arguments, as JSON").fill(JSON.stringify({ script }));
     await page.getByRole("button", { name: "Call", exact: true }).click();
+    const asked = page.getByRole("alertdialog");
+    await expect.poll(() => asked.textContent()).toMatch(/execute_python_script as gateway\?.*chooses the account/);
     await page.getByRole("button", { name: /^Yes, call/ }).click();
     await page.getByText("what happened").waitFor();
     expect(await page.locator("main img, main script, main a[href^=javascript]").count()).toBe(0);

@@ -27,6 +27,7 @@ export type {
   McpServersIndexed,
   McpToolDefinition,
   McpUnregisterServerRequest,
+  OperatorCommand,
   PartFailures,
   ResultSize,
   ScriptInvokeRequest,

@@ -37,6 +37,14 @@ delegates: [gateway]
   });
 });
 
+test("only operators for dead letters are users of the broker", async () => {
+  const rights = await rightsOf(
+    "services: { web: { topic: tool.invoke } }\ndelegates: []\noperators: [{ name: reader, tokens: [], may: [read] }, { name: ops, tokens: [] }]",
+  );
+  expect(rights["ops"]).toMatchObject({ operates: ["web"] });
+  expect(rights).not.toHaveProperty("reader");
+});
+
 test("a service hears its requests and writes answers, and announces itself alone", async () => {
   const { web } = await rightsOf("services: { web: { topic: tool.invoke } }\ndelegates: []");
   expect(web).toMatchObject({

@@ -1,5 +1,5 @@
 import { replyRoots } from "@rockbot/contracts";
-import { delegatesOf } from "./delegates.ts";
+import { delegatesOf, letterOperators } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { givesTasks, isBusAgent, type OwnedTopic, ownedTopics } from "./owned-topics.ts";
@@ -101,7 +101,8 @@ export function busRights(document: PolicyDocument): BusRights[] {
   }
   // Each of their callers has rights of its own.
   for (const { user, callers } of delegatesOf(document)) grantCalling(user, callers, () => true);
-  for (const { name: user } of document.operators) grant(user, "operates", ...services.map(([name]) => name));
+  for (const { name: user } of letterOperators(document.operators))
+    grant(user, "operates", ...services.map(([name]) => name));
 
   return [...rights]
     .sort(([a], [b]) => (a < b ? -1 : 1))

@@ -5,7 +5,9 @@ import { Admission, SPARE_CONNECTIONS, WaitingRoom } from "@rockbot/edge/inbound
 import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
+import type { AuditLog } from "@rockbot/records/audit";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
+import type { Commander } from "@rockbot/tools/commands";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { A2aDoor } from "./a2a/a2a-door.ts";
 import { describeCall } from "./calls/describe-call.ts";
@@ -24,12 +26,14 @@ import { createAuthenticator } from "./door/authenticate.ts";
 import { type GatewayEnv, guard } from "./door/guard.ts";
 import type { RefusalLog } from "./door/refusal-log.ts";
 import { HttpErrorCode } from "./http/http-error.ts";
-import type { HttpApp } from "./http/http-server.ts";
 import { traceRequests } from "./http/trace-requests.ts";
 import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
 import { openApiDocument } from "./open-api.ts";
 import { createOperatorAuthenticator, hasOperators } from "./operators/authenticate-operator.ts";
+import type { FindCall } from "./operators/call-again.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
+import { type OperatorHttpApp, OperatorRight } from "./operators/operator.ts";
+import { checkRight } from "./operators/operator-gate.ts";
 import { operatorStream, STREAM_PATH } from "./operators/operator-stream.ts";
 import { OPERATOR_PATH, operatorsApp } from "./operators/operators-app.ts";
 import { isSessionEvents, SESSION_EVENTS_PATH, sessionEvents } from "./sessions/session-events.ts";
@@ -46,7 +50,13 @@ export interface GatewayAppOptions {
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
   /** The handler of `/operator/…` to the policy's operators. @default there is no such path */
-  readonly operator?: HttpApp | undefined;
+  readonly operator?: OperatorHttpApp | undefined;
+  /** Gets a line for each reading of operators of what belongs to others. @default nobody */
+  readonly audit?: AuditLog | undefined;
+  /** Gives services the commands of operators. @default there are none */
+  readonly commander?: Commander | undefined;
+  /** Finds the calls that operators make again. @default those of this caller, without their arguments */
+  readonly findCall?: FindCall | undefined;
   /** A further operator, for this process's life. @default those of the policy only */
   readonly localOperator?: LocalOperator | undefined;
   /** The console, with the folder of its page if that is built, for the operators that are. @default there is none */
@@ -167,7 +177,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     return c.json({ tools: toolsOf(c.get("caller")), ...absent(missing) });
   });
   addGuideRoutes(app, caller);
-  app.post("/v1/tools/:name/invoke", invokeTool);
+  app.post("/v1/tools/:name/invoke", (c) => invokeTool(c));
   app.get("/v1/calls/:toolCallId", async (c) =>
     c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))),
   );
@@ -229,14 +239,19 @@ function addOperators(
     answerMs: ANSWER_MS,
   });
   const identify = identifyOperator(authenticate, sessions);
-  const stream = { identify, headers, stallMs: ANSWER_MS, signal: options.ending };
+  const isStill = (c: Context<GatewayEnv>) => checkRight(identify(c), OperatorRight.Read);
+  const stream = { identify: isStill, headers, stallMs: ANSWER_MS, signal: options.ending };
   const operators = operatorsApp(operator, {
     ...names,
     identify,
     admit: admission(({ req }) => (req.path === STREAM_PATH ? viewers : admissions)),
     stream: operatorStream(operator, stream),
     invoke: options.invoke,
+    findCall: options.findCall,
+    commander: options.commander,
+    audit: options.audit,
     caller,
+    policy,
     headers,
     log: options.log,
   });

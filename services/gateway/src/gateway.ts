@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import type { TaskStore } from "@rockbot/a2a/serve";
 import { startLoop } from "@rockbot/base";
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
@@ -10,9 +11,12 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
+import { createCommander, readCommandKey } from "@rockbot/tools/commands";
 import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { CONSOLE_PATH } from "./console/console-path.ts";
+import { DLQ_PATH } from "./dlq/dlq-app.ts";
+import { type LetterAccess, LetterDesk } from "./dlq/letter-desk.ts";
 import { RefusalLog } from "./door/refusal-log.ts";
 import { ServiceFigures } from "./figures/service-figures.ts";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
@@ -22,6 +26,7 @@ import { isLoopback } from "./is-loopback.ts";
 import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { hasOperators } from "./operators/authenticate-operator.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
+import type { OperatorHttpApp } from "./operators/operator.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
 import { createHistoryApp, HISTORY_PATH } from "./operators/operator-history.ts";
 import { createOverviewApp, OVERVIEW_PATH } from "./operators/operator-overview.ts";
@@ -31,6 +36,7 @@ import { createToolsApp, TOOLS_PATH } from "./operators/operator-tools.ts";
 import { SessionHub } from "./sessions/session-hub.ts";
 
 /** The parts of the process that a gateway uses. */
+// Many because: each is a part of the process around it, and all have a default.
 export interface StartGatewayOptions {
   readonly log?: Logger | undefined;
   /** The settings as they are now, for their token. @default they stay as they are */
@@ -48,9 +54,13 @@ export interface StartGatewayOptions {
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
   /** Makes what operators reach by their tokens. @default the calls made here, and what the policy says */
-  readonly operator?: ((parts: OperatorParts) => HttpApp) | undefined;
+  readonly operator?: ((parts: OperatorParts) => OperatorHttpApp) | undefined;
   /** A further operator, for this process's life. @default those of the policy only */
   readonly localOperator?: LocalOperator | undefined;
+  /** The way to dead letters by a user of its own. @default they are not reached */
+  readonly letters?: LetterAccess | undefined;
+  /** The key that signs commands to services. @default that of the settings, if they have one */
+  readonly commandKey?: KeyObject | undefined;
   /** The folder of the console's page. @default the one that was built, if any was */
   readonly consoleFiles?: string | undefined;
   /** Aborts when running requests are not waited for any longer, though the gateway is being disposed of. */
@@ -62,6 +72,8 @@ export interface OperatorParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
   readonly policy: PolicyHolder;
+  /** Answers for dead letters. */
+  readonly letters: HttpApp;
   readonly figures: ServiceFigures;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
@@ -109,6 +121,8 @@ export async function startGateway(
     policy,
     operator = callsAndPolicy,
     localOperator,
+    letters: letterAccess,
+    commandKey = keyOf(config),
     consoleFiles = builtConsole(),
     signal,
   } = options;
@@ -157,6 +171,23 @@ export async function startGateway(
   };
   const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy, sessions: { shared: mcpSessions } }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
+  const commander =
+    commandKey === undefined
+      ? undefined
+      : started.use(createCommander(bus, { key: commandKey, source: agentName, policy }));
+  const letters =
+    policy === undefined
+      ? undefined
+      : started.use(
+          new LetterDesk({
+            caller,
+            policy,
+            url: config.operatorBrokerUrl,
+            access: letterAccess,
+            signal: drainOver.signal,
+            log,
+          }),
+        );
   const ending = new AbortController();
   const needsToken = () => accessBy(gatewayToken, policy) !== "open to this machine";
   const agents = await servedAgents(caller, config, { tasks, sessions, needsToken, ending: ending.signal, log });
@@ -164,8 +195,13 @@ export async function startGateway(
     ...calls,
     token: gatewayToken === undefined ? undefined : () => current().gatewayToken,
     policy,
-    operator: policy === undefined ? undefined : operator({ bus, caller, policy, figures, signal: drainOver.signal }),
+    operator:
+      policy === undefined || letters === undefined
+        ? undefined
+        : operator({ bus, caller, policy, letters, figures, signal: drainOver.signal }),
     localOperator,
+    commander,
+    audit,
     console: config.serveConsole ? { files: consoleFiles } : undefined,
     isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
@@ -207,6 +243,9 @@ export async function startGateway(
   };
 }
 
+const keyOf = ({ operatorKey }: Readonly<GatewayConfig>): KeyObject | undefined =>
+  operatorKey === undefined ? undefined : readCommandKey(operatorKey, "operatorKey");
+
 /** The name under which a browser of this machine reaches a server that listens on `host`. */
 const openedAs = (host: string): string => (host === "0.0.0.0" || host === "::" ? "127.0.0.1" : urlHost(host));
 
@@ -245,13 +284,14 @@ function listen(
   );
 }
 
-function callsAndPolicy({ bus, caller, policy, figures }: OperatorParts): HttpApp {
+function callsAndPolicy({ bus, caller, policy, letters, figures }: OperatorParts): OperatorHttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
     [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures }),
     [HISTORY_PATH]: createHistoryApp(figures),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
+    [DLQ_PATH]: letters,
     [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),
   });
 }

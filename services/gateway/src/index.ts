@@ -13,6 +13,7 @@ export { type HttpApp, serveHttp } from "./http/http-server.ts";
 // Endpoints for operators, behind their tokens or a socket of their own.
 
 export { createLocalOperator, type LocalOperator } from "./operators/local-operator.ts";
+export { type OperatorHttpApp, ownerNamed } from "./operators/operator.ts";
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operators/operator-calls.ts";
 export { createHistoryApp, HISTORY_PATH } from "./operators/operator-history.ts";
 export { createOverviewApp, type Further, OVERVIEW_PATH } from "./operators/operator-overview.ts";
@@ -20,3 +21,4 @@ export { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 export { noSuchOperatorPath, operatorRoutes } from "./operators/operator-routes.ts";
 export { createToolsApp, TOOLS_PATH } from "./operators/operator-tools.ts";
 export { OPERATOR_PATH } from "./operators/operators-app.ts";
+export { createSee } from "./operators/see.ts";

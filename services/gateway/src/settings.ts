@@ -1,6 +1,7 @@
 import { addressFaults } from "@rockbot/edge/inbound";
 import { addressFault } from "@rockbot/edge/outbound/addresses";
-import type { LoadConfigOptions } from "@rockbot/process/config";
+import { ConfigError, type LoadConfigOptions } from "@rockbot/process/config";
+import { readCommandKey } from "@rockbot/tools/commands";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";
 
@@ -18,6 +19,7 @@ export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (co
     a2aUrl,
     a2aPush,
     a2aPushAddresses = [],
+    operatorKey,
   } = config;
   const faults = [...addressFaults("proxies", proxies)];
   if (
@@ -37,9 +39,20 @@ export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (co
     faults.push(
       "a2aPush: has no effect without a2aUrl, as no agent is served. Set A2A_URL to the address that A2A clients reach, or leave A2A_PUSH out",
     );
+  if (operatorKey !== undefined && !isFaulty("operatorKey")) faults.push(...faultsOf(operatorKey));
   for (const [i, text] of a2aPushAddresses.entries()) {
     const fault = addressFault(text);
     if (fault !== undefined) faults.push(`a2aPushAddresses.${i}: ${fault}`);
   }
   return faults;
 };
+
+function faultsOf(operatorKey: string): readonly string[] {
+  try {
+    readCommandKey(operatorKey, "operatorKey");
+    return [];
+  } catch (error) {
+    if (error instanceof ConfigError) return error.faults;
+    throw error;
+  }
+}

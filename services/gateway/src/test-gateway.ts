@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { request as httpRequest, type RequestOptions } from "node:http";
 import { connect } from "node:net";
 import { type Bus, createMemoryBus } from "@rockbot/bus";
@@ -44,7 +45,7 @@ export async function startTestGateway(
   overrides: Partial<GatewayConfig> = {},
   policy?: PolicyHolder,
   audit?: AuditLog,
-  options: Pick<StartGatewayOptions, "localOperator" | "consoleFiles" | "log"> = {},
+  options: Pick<StartGatewayOptions, "localOperator" | "commandKey" | "consoleFiles" | "log"> = {},
 ) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());
@@ -90,7 +91,8 @@ export async function startTestGateway(
       })),
     ],
   };
-  started.use(await serveTools(bus, set, { service: "test-tools", audit }));
+  const operatorKey = options.commandKey === undefined ? undefined : createPublicKey(options.commandKey);
+  started.use(await serveTools(bus, set, { service: "test-tools", audit, operatorKey }));
   const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, ...overrides }, check });
   const gateway = started.use(await startGateway(bus, config, { ...options, policy, audit }));
   const port = Number(new URL(gateway.url).port);

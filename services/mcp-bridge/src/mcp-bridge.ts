@@ -211,7 +211,7 @@ function serveProvider(
   bus: Bus,
   provider: McpToolProvider,
   { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
-  shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "turns" | "audit" | "log">,
+  shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "turns" | "audit" | "operatorKey" | "log">,
 ): ReturnType<typeof serveTools> {
   return serveTools(bus, provider, {
     service: MCP_BRIDGE,

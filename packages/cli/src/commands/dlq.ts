@@ -1,10 +1,16 @@
 import { pause } from "@rockbot/base";
 import { printable, printableJson, type ToolErrorMessage, type ToolInvokeResponse } from "@rockbot/contracts";
+import {
+  type DlqEvent,
+  type DlqFields,
+  type DlqRequest,
+  DlqRequestError,
+  type ParkedRecord,
+  type Replayed,
+  readDlqRequest,
+} from "@rockbot/gateway/dlq";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { openDlqClient } from "../client/dlq/open-dlq-client.ts";
-import type { DlqEvent, Replayed } from "../dlq/dlq-client.ts";
-import { type DlqFields, type DlqRequest, readDlqRequest } from "../dlq/dlq-request.ts";
-import type { ParkedRecord } from "../dlq/parked-record.ts";
 import { ExitCode } from "../exit-code.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { UsageError } from "../usage-error.ts";
@@ -55,7 +61,7 @@ function readRequest(action: string, fields: DlqFields, faults: string[]): DlqRe
     const request = readDlqRequest(action, fields);
     if (faults.length === 0) return request;
   } catch (error) {
-    if (!(error instanceof UsageError)) throw error;
+    if (!(error instanceof DlqRequestError)) throw error;
     faults.push(...error.faults);
   }
   throw new UsageError(faults);

@@ -1,3 +1,4 @@
+import { createPublicKey, generateKeyPairSync, type KeyObject } from "node:crypto";
 import type { RunningA2a } from "@rockbot/a2a-service";
 import { version } from "@rockbot/base/version";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
@@ -14,6 +15,7 @@ import { SharedRecords } from "@rockbot/records/shared";
 import type { RunningRestTools } from "@rockbot/rest-tools";
 import { openState } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
+import { readCommandCheck, readCommandKey } from "@rockbot/tools/commands";
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
 import { untilHeard } from "../client/until-heard.ts";
@@ -94,6 +96,7 @@ export async function up(options: UpOptions): Promise<void> {
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
   const localOperator = createLocalOperator();
+  const keys = commandKeys(chosen);
   const journals = () => [...(caller ? [caller] : []), ...running.values()].flatMap(({ journal }) => journal ?? []);
   const further = () =>
     runningProblems({ running, servers: bridgeIn(running)?.servers, approvals: approvalsIn(running) });
@@ -108,6 +111,7 @@ export async function up(options: UpOptions): Promise<void> {
       signal: shutdown.signal,
       operator: operatorOf({ journals, further }, approvalsIn(running), log),
       localOperator,
+      ...keys,
     };
     const remembered = await remember({ service, config }, { records, started, log });
     running.set(
@@ -178,6 +182,21 @@ const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApproval
     (running.get("rest-tools") as RunningRestTools | undefined)?.approvals,
     (running.get("a2a") as RunningA2a | undefined)?.approvals,
   );
+
+/** The keys of commands: those of the settings, or a pair for this process's life. */
+function commandKeys(chosen: readonly ChosenService[]): {
+  readonly commandKey?: KeyObject;
+  readonly operatorKey: KeyObject;
+} {
+  const settings = chosen.map(({ config }) => config as { operatorKey?: string; operatorPublicKey?: string });
+  const signing = settings.find(({ operatorKey }) => operatorKey !== undefined)?.operatorKey;
+  const check = settings.find(({ operatorPublicKey }) => operatorPublicKey !== undefined)?.operatorPublicKey;
+  if (signing === undefined && check !== undefined)
+    return { operatorKey: readCommandCheck(check, "operatorPublicKey") }; // a gateway elsewhere gives the commands
+  const commandKey =
+    signing === undefined ? generateKeyPairSync("ed25519").privateKey : readCommandKey(signing, "operatorKey");
+  return { commandKey, operatorKey: createPublicKey(commandKey) };
+}
 
 /** The services here that offer tools. */
 const servingOf = (chosen: readonly ChosenService[], running: ReadonlyMap<string, RunningOrOff>): string[] =>

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { parseEnv } from "node:util";
 import { type BusService, type Server, services } from "@rockbot/services";
@@ -29,7 +29,7 @@ const BYTES = 32;
 export async function composeSecrets(files: readonly string[], users: readonly string[]): Promise<ComposeSecrets> {
   const secrets = new Map<string, string>();
   for (const file of files) for (const [name, value] of await readSecrets(file)) secrets.set(name, value);
-  for (const name of madeUp(users)) if (!secrets.has(name)) secrets.set(name, randomBytes(BYTES).toString("base64url"));
+  for (const name of madeUp(users)) if (!secrets.has(name)) secrets.set(name, newSecret(name));
   const faults = [...secrets].filter(([name, value]) => name.startsWith("ROCKBOT_") && !/^[\w.~-]{8,512}$/.test(value));
   if (faults.length > 0) {
     throw new CommandError(
@@ -39,7 +39,16 @@ export async function composeSecrets(files: readonly string[], users: readonly s
   return secrets;
 }
 
+/** The private key of the operators' door, in the form of its setting. */
+export const OPERATOR_KEY = "OPERATOR_KEY";
+
+const newSecret = (name: string): string =>
+  name === OPERATOR_KEY
+    ? generateKeyPairSync("ed25519").privateKey.export({ format: "der", type: "pkcs8" }).toString("base64url")
+    : randomBytes(BYTES).toString("base64url");
+
 const madeUp = (users: readonly string[]): string[] => [
+  OPERATOR_KEY,
   ...[...users, REDIS].map(passwordVariable),
   ...withToken.map(tokenVariable),
 ];

@@ -1,13 +1,14 @@
-import { createHash } from "node:crypto";
+import { createHash, createPublicKey } from "node:crypto";
 import { chown, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
 import type { BusRights } from "@rockbot/policy";
 import { secretVariables } from "@rockbot/process/config";
 import { type BusService, REDIS_RIGHTS, redisKeys, type Server, services } from "@rockbot/services";
+import { readCommandKey } from "@rockbot/tools/commands";
 import { passwordVariable } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
-import { type ComposeSecrets, REDIS, tokenVariable, withToken } from "./compose-secrets.ts";
+import { type ComposeSecrets, OPERATOR_KEY, REDIS, tokenVariable, withToken } from "./compose-secrets.ts";
 
 /** The user of the images, and root, as which scripts-manager opens the container engine's socket. */
 const [IMAGE_USER, ROOT] = [1000, 0];
@@ -42,6 +43,7 @@ async function secretsOf(service: BusService | Server, secrets: ComposeSecrets):
   const login = `${service.name}:${secrets.get(passwordVariable(service.name))}`;
   const own = secretVariables(configSchema.schema).map((variable): [string, string] => {
     if (variable === "BUS_URL") return [variable, `amqp://${login}@rabbitmq:5672`];
+    if (variable === "OPERATOR_PUBLIC_KEY") return [variable, publicHalf(secrets.get(OPERATOR_KEY))];
     if (variable === "REDIS_URL") return [variable, `redis://${login}@redis:6379`];
     return [
       variable,
@@ -57,6 +59,12 @@ async function secretsOf(service: BusService | Server, secrets: ComposeSecrets):
     ]),
   ]);
 }
+
+/** What services know commands of operators by. */
+const publicHalf = (key: string | undefined): string =>
+  key === undefined
+    ? ""
+    : createPublicKey(readCommandKey(key, OPERATOR_KEY)).export({ format: "der", type: "spki" }).toString("base64url");
 
 /**
  * Redis' users, each with the keys of what its service remembers. Passwords stand there as hashes, so that Redis may

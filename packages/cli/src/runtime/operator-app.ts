@@ -8,17 +8,18 @@ import {
   createToolsApp,
   type Further,
   HISTORY_PATH,
-  type HttpApp,
+  type OperatorHttpApp,
   type OperatorParts,
   OVERVIEW_PATH,
   operatorRoutes,
   POLICY_PATH,
   TOOLS_PATH,
 } from "@rockbot/gateway";
+import { createDlqApp, DLQ_PATH } from "@rockbot/gateway/dlq";
 import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
-import { createDlqApp, DLQ_PATH } from "../dlq/dlq-app.ts";
+import { ownLetters } from "../own-letters.ts";
 import { createApprovalsApp } from "./operator-approvals.ts";
 import { MCP_PATH } from "./operator-mcp.ts";
 
@@ -50,13 +51,13 @@ export function operatorApp({
   further,
   signal,
   log,
-}: OperatorAppParts): HttpApp {
+}: OperatorAppParts): OperatorHttpApp {
   return operatorRoutes({
     [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, hasLetters: true, further }),
     ...(figures === undefined ? {} : { [HISTORY_PATH]: createHistoryApp(figures) }),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
-    [DLQ_PATH]: createDlqApp({ bus, caller, policy }, { signal, log }),
+    [DLQ_PATH]: createDlqApp(async () => ({ bus, caller, policy, ...ownLetters }), { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
     ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }) }),
   });

@@ -2,10 +2,12 @@ import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
 import { type Bus, silentLogger } from "@rockbot/bus";
 import {
   createGatewayApp,
+  createSee,
   type Further,
   type GatewayAppOptions,
   type HttpApp,
   OPERATOR_PATH,
+  ownerNamed,
   RefusalLog,
   serveHttp,
 } from "@rockbot/gateway";
@@ -118,16 +120,18 @@ export async function serveSocket(
     log,
   });
   const mcp = createMcpApp(mcpServers);
+  const owner = ownerNamed("socket");
+  const see = createSee(owner, { audit, log });
   const app: HttpApp = {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
       if (pathname === HERE_PATH) return Response.json({ root, off: off() });
       if (pathname === FINDINGS_PATH) return Response.json({ findings: await findings() });
       if (pathname === CODES_PATH && request.method === "POST") return Response.json({ link: consoleLink() ?? null });
-      return (pathname === MCP_PATH ? mcp : pathname.startsWith(OPERATOR_PATH) ? operator : gateway).fetch(
-        request,
-        env,
-      );
+      if (pathname === MCP_PATH) return mcp.fetch(request, env);
+      return pathname.startsWith(OPERATOR_PATH)
+        ? operator.fetch(request, { ...env, operator: owner, see })
+        : gateway.fetch(request, env);
     },
   };
   const ownPath = `${socket.path}.${process.pid}`;

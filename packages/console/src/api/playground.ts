@@ -22,15 +22,19 @@ export interface Answer {
 }
 
 /**
- * Calls a tool as the gateway's own agent.
+ * Calls a tool as a caller that the operator speaks for.
  * @param onProgress gets what the tool says meanwhile
  */
 export async function callTool(
   name: string,
   args: object,
-  { signal, onProgress }: { readonly signal: AbortSignal; readonly onProgress: (message: string) => void },
+  {
+    as,
+    signal,
+    onProgress,
+  }: { readonly as: string; readonly signal: AbortSignal; readonly onProgress: (message: string) => void },
 ): Promise<End> {
-  const response = await ask(`/operator/tools/${encodeURIComponent(name)}/invoke`, {
+  const response = await ask(`/operator/tools/${encodeURIComponent(name)}/invoke?${new URLSearchParams({ as })}`, {
     method: "POST",
     headers: { "content-type": "application/json", accept: "text/event-stream" },
     body: JSON.stringify(args),

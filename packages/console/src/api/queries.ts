@@ -71,3 +71,16 @@ export const tools = queryOptions({
     (await askJson<{ readonly tools: readonly Tool[] }>("/operator/tools", { signal })).tools,
   refetchInterval: 10_000,
 });
+
+/** What the policy says of a caller's use of a tool, in lines. */
+export const explanation = (caller: string, tool: string) =>
+  queryOptions({
+    queryKey: ["explanation", caller, tool],
+    queryFn: async ({ signal }) => {
+      const asked = new URLSearchParams({ caller, tool });
+      const answer = await askJson<{ readonly explanation?: readonly string[] }>(`/operator/policy?${asked}`, {
+        signal,
+      });
+      return answer.explanation ?? [];
+    },
+  });

@@ -3,17 +3,25 @@ import type { CallRecord } from "@rockbot/records/journal";
 // The answers of `/operator/…`: the gateway makes them, the page reads them.
 
 /** A right of an operator. */
-export type OperatorRight = "read" | "letters" | "servers" | "call" | "cancel";
+export type OperatorRight = "read" | "cancel" | "call" | "decide" | "letters" | "servers";
+
+/** A kind of data of others that an operator may read. */
+export type OperatorSight = "arguments" | "results" | "transcripts" | "memory";
 
 /** A person who looks after the running system, with the rights of that. */
 export interface Operator {
   readonly name: string;
   readonly may: readonly OperatorRight[];
+  /** Patterns of the callers as which it may call tools. */
+  readonly speaksFor: readonly string[];
+  readonly sees: readonly OperatorSight[];
 }
 
 /** The operator who asks: `GET /operator/me`. */
 export interface Me {
   readonly operator: Operator;
+  /** The names of callers as which it may call tools. */
+  readonly callers: readonly string[];
   readonly version: string;
 }
 

@@ -6,7 +6,9 @@ import { me, tools } from "../api/queries.ts";
 import type { Tool } from "../api/types.ts";
 import { AnswerView } from "../look/answer.tsx";
 import { Badge } from "../look/badge.tsx";
+import { Needs } from "../look/needs.tsx";
 import { Shown } from "../look/states.tsx";
+import { ConfirmCall } from "./confirm-call.tsx";
 import { firstArguments } from "./first-arguments.ts";
 
 const route = getRouteApi("/tools/$name");
@@ -45,7 +47,17 @@ function Found({ tool }: { readonly tool: Tool }) {
         </p>
         <pre>{tool.description}</pre>
       </section>
-      {who?.operator.may.includes("call") === true ? <Playground key={tool.name} tool={tool} /> : null}
+      {who === undefined ? null : (
+        <Needs right="call" of={who}>
+          {who.callers.length === 0 ? (
+            <p className="quiet">
+              You speak for no caller, so you cannot call tools. The policy names them: speaksFor.
+            </p>
+          ) : (
+            <Playground key={tool.name} tool={tool} callers={who.callers} />
+          )}
+        </Needs>
+      )}
       <section className="card">
         <h2>Its arguments, as JSON Schema</h2>
         <pre>{JSON.stringify(tool.inputSchema, undefined, 2)}</pre>
@@ -54,24 +66,78 @@ function Found({ tool }: { readonly tool: Tool }) {
   );
 }
 
-function Playground({ tool }: { readonly tool: Tool }) {
+function Playground({ tool, callers }: { readonly tool: Tool; readonly callers: readonly string[] }) {
   const [text, setText] = useState(() => JSON.stringify(firstArguments(tool.inputSchema), undefined, 2));
+  const [as, setAs] = useState(callers[0] ?? "");
+  const [isAsking, setAsking] = useState(false);
+  const { said, end, isRunning, call, stop } = useCall(tool.name, as);
+  const args = objectIn(text);
+  return (
+    <section className="card">
+      <h2>Try it</h2>
+      <label className="row">
+        <span className="quiet">as the caller</span>
+        <select value={as} onChange={({ target }) => setAs(target.value)}>
+          {callers.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </select>
+      </label>
+      <label className="field">
+        <span className="quiet">arguments, as JSON</span>
+        <textarea spellCheck={false} value={text} onChange={({ target }) => setText(target.value)} />
+      </label>
+      {args === undefined ? (
+        <p role="alert" className="is-bad">
+          The arguments are no JSON object yet.
+        </p>
+      ) : null}
+      <div className="row">
+        <button
+          type="button"
+          className="first"
+          disabled={args === undefined || isRunning}
+          onClick={() => (tool.readOnly === true ? void call(args ?? {}) : setAsking(true))}
+        >
+          Call
+        </button>
+        {isRunning ? (
+          <button type="button" className="bad" onClick={stop}>
+            Stop
+          </button>
+        ) : null}
+      </div>
+      <ConfirmCall
+        tool={tool.name}
+        as={as}
+        isOpen={isAsking}
+        onOpenChange={setAsking}
+        onYes={() => void call(args ?? {})}
+      />
+      <div aria-live="polite">
+        {said.length === 0 ? null : <pre>{said.join("\n")}</pre>}
+        {end === undefined ? null : <EndView end={end} />}
+      </div>
+    </section>
+  );
+}
+
+function objectIn(text: string): object | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null && !Array.isArray(value) ? value : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Makes calls of a tool, one at a time, and has what is said of the last one. */
+function useCall(name: string, as: string) {
   const [said, setSaid] = useState<readonly string[]>([]);
   const [end, setEnd] = useState<End>();
-  const [isAsked, setAsked] = useState(false);
-  const running = useRef<AbortController>(undefined);
   const [isRunning, setRunning] = useState(false);
-  let args: unknown;
-  try {
-    args = JSON.parse(text);
-  } catch {
-    args = undefined;
-  }
-  const isObject = typeof args === "object" && args !== null && !Array.isArray(args);
-
-  const call = async () => {
-    if (tool.readOnly !== true && !isAsked) return setAsked(true);
-    setAsked(false);
+  const running = useRef<AbortController>(undefined);
+  const call = async (args: object) => {
     setSaid([]);
     setEnd(undefined);
     setRunning(true);
@@ -79,7 +145,7 @@ function Playground({ tool }: { readonly tool: Tool }) {
     running.current = stop;
     const onProgress = (message: string) => setSaid((before) => [...before, message].slice(-100));
     try {
-      setEnd(await callTool(tool.name, args as object, { signal: stop.signal, onProgress }));
+      setEnd(await callTool(name, args, { as, signal: stop.signal, onProgress }));
     } catch (error) {
       const message = stop.signal.aborted ? "Stopped: the call was cancelled." : (error as Error).message;
       setEnd({ kind: "error", code: stop.signal.aborted ? "cancelled" : "refused", message });
@@ -87,40 +153,7 @@ function Playground({ tool }: { readonly tool: Tool }) {
       setRunning(false);
     }
   };
-  return (
-    <section className="card">
-      <h2>Try it</h2>
-      <label className="field">
-        <span className="quiet">arguments, as JSON</span>
-        <textarea spellCheck={false} value={text} onChange={({ target }) => setText(target.value)} />
-      </label>
-      {isObject ? null : (
-        <p role="alert" className="is-bad">
-          The arguments are no JSON object yet.
-        </p>
-      )}
-      <div className="row">
-        <button type="button" className="first" disabled={!isObject || isRunning} onClick={() => void call()}>
-          {isAsked ? `Yes, call ${tool.name} as the gateway's own agent` : "Call"}
-        </button>
-        {isAsked ? (
-          <button type="button" onClick={() => setAsked(false)}>
-            No
-          </button>
-        ) : null}
-        {isRunning ? (
-          <button type="button" className="bad" onClick={() => running.current?.abort()}>
-            Stop
-          </button>
-        ) : null}
-      </div>
-      {isAsked ? <p className="is-warn">This tool may change something outside.</p> : null}
-      <div aria-live="polite">
-        {said.length === 0 ? null : <pre>{said.join("\n")}</pre>}
-        {end === undefined ? null : <EndView end={end} />}
-      </div>
-    </section>
-  );
+  return { said, end, isRunning, call, stop: () => running.current?.abort() };
 }
 
 function EndView({ end }: { readonly end: End }) {

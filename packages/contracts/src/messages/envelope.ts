@@ -57,6 +57,8 @@ export const Header = {
   ListHash: "rb-list-hash",
   /** The effective caller, where one calls for another. Believed of delegates only. */
   OnBehalfOf: "rb-on-behalf-of",
+  /** The operator who makes the call as its caller. Believed of delegates only. */
+  Operator: "rb-operator",
   /**
    * On a request: the capability under which a large answer may be left in the blob store; see claim-check.ts in
    * packages/tools.

@@ -34,6 +34,29 @@ everyone: { limits: { depth: -1 } }
   ]);
 });
 
+test("an operator without rights of its own has those of before, and words that are no right are refused", async () => {
+  const { document } = await readPolicy("operators: [{ name: ops, tokens: [] }]", "test.yaml");
+  expect(document.operators).toEqual([
+    { name: "ops", tokens: [], may: ["read", "letters", "servers"], speaksFor: [], sees: [] },
+  ]);
+  expect(
+    await faultsOf(`
+operators:
+  - name: ops
+    tokens: []
+    may: [read, write]
+    speaksFor: ["Alice B"]
+    sees: [secrets]
+    rights: []
+`),
+  ).toEqual([
+    'operators.0, line 8: unknown property "rights"',
+    'operators.0.may.1, line 5: expected one of ["read","cancel","call","decide","letters","servers"], got the text "write"',
+    'operators.0.speaksFor.0, line 6: expected text that matches ^[a-z0-9*-]{1,64}$, got the text "Alice B"',
+    'operators.0.sees.0, line 7: expected one of ["arguments","results","transcripts","memory"], got the text "secrets"',
+  ]);
+});
+
 const TOKEN = "tok3n-5Zr8Qw1Lm9Xv2Kc7Tb";
 
 test.each([

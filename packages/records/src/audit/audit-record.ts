@@ -8,6 +8,8 @@ export interface AuditRecord {
   readonly service: string;
   /** The effective caller: on whose behalf the call ran. */
   readonly caller: string;
+  /** The operator who made the call as that caller. */
+  readonly operator?: string | undefined;
   readonly tool: string;
   readonly toolCallId: string;
   /** The arguments' text; the whole message where that is no call that can be read. */
@@ -58,6 +60,21 @@ export interface SharingDecision {
   readonly contentHash: string;
 }
 
+/** A deed of an operator that is no call of a tool: a command, or a look at what belongs to others. */
+export interface OperatorDeed {
+  readonly event: "operator";
+  readonly service: string;
+  readonly operator: string;
+  /** What was done, such as `cancel`, or `read arguments`. */
+  readonly action: string;
+  /** The id of what it was done to. */
+  readonly of?: string | undefined;
+  readonly outcome: string;
+}
+
+/** The content of one line. */
+export type AuditLine = AuditRecord | RefusedRequests | SharingDecision | OperatorDeed;
+
 /** Keeps records in the order in which they come. */
 export interface AuditLog extends AsyncDisposable {
   /** True if a record would be written now, as far as is known: false from a failure to the next success. */
@@ -66,5 +83,5 @@ export interface AuditLog extends AsyncDisposable {
    * Resolves once the record is in the system's hands, so that it outlives this process. After a failure to write, or a
    * second, it resolves all the same. Never rejects.
    */
-  write(record: AuditRecord | RefusedRequests | SharingDecision): Promise<void>;
+  write(record: AuditLine): Promise<void>;
 }

@@ -1,7 +1,14 @@
 // To write one.
 
 export { AuditFileError } from "./audit-file.ts";
-export type { AuditLog, AuditRecord, RefusedRequests, SharingDecision } from "./audit-record.ts";
+export type {
+  AuditLine,
+  AuditLog,
+  AuditRecord,
+  OperatorDeed,
+  RefusedRequests,
+  SharingDecision,
+} from "./audit-record.ts";
 export { type OpenAuditLogOptions, openAuditLog } from "./open-audit-log.ts";
 
 // To find calls by arguments that are known.

@@ -6,7 +6,7 @@ import { redact, registerSecret } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
 import { type AuditKey, createAuditKey, keyFileOf, secretBeside } from "./audit-key.ts";
-import type { AuditLog, AuditRecord, RefusedRequests, SharingDecision } from "./audit-record.ts";
+import type { AuditLine, AuditLog } from "./audit-record.ts";
 import { type ChainHead, nextLine } from "./chain.ts";
 
 /** The key and the bounds of an audit log. */
@@ -144,7 +144,7 @@ class AuditWriter implements AuditLog {
     this.#looking = setInterval(() => void this.#lookAfter(), LOOK_MS).unref();
   }
 
-  async write(record: AuditRecord | RefusedRequests | SharingDecision): Promise<void> {
+  async write(record: AuditLine): Promise<void> {
     if (this.#waiting.length >= MAX_WAITING || this.#closed.signal.aborted) {
       this.#lost += 1;
       this.#counter.add(1, { outcome: "lost" });
@@ -208,7 +208,7 @@ class AuditWriter implements AuditLog {
   }
 
   /** The texts without secrets and as long as a line may have them, and of the arguments a hash. */
-  #fieldsOf(record: AuditRecord | RefusedRequests | SharingDecision): object {
+  #fieldsOf(record: AuditLine): object {
     const fields: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(record))
       fields[name] = typeof value === "string" ? shortened(value) : value;

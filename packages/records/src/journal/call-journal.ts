@@ -50,7 +50,16 @@ const PLAIN = /^[!#-[\]-~]+$/;
 export interface AskedCall
   extends Pick<
     CallRecord,
-    "toolCallId" | "toolName" | "onBehalfOf" | "parent" | "session" | "blob" | "request" | "sent"
+    | "toolCallId"
+    | "toolName"
+    | "onBehalfOf"
+    | "operator"
+    | "hasReadUntrusted"
+    | "parent"
+    | "session"
+    | "blob"
+    | "request"
+    | "sent"
   > {
   readonly timeoutMs: number;
   /** The arguments' text. */
@@ -123,6 +132,7 @@ export class CallJournal implements AsyncDisposable {
   asked(call: AskedCall): CallNotes {
     const { toolCallId, toolName, timeoutMs, onBehalfOf, parent, session } = call;
     const { blob, request, sent, args, isNew = false } = call;
+    const { operator, hasReadUntrusted } = call;
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
@@ -137,6 +147,8 @@ export class CallJournal implements AsyncDisposable {
       deadlineAt,
       ...(parent === undefined || !PLAIN.test(parent) ? {} : { parent }),
       ...(session === undefined ? {} : { session }),
+      ...(operator === undefined ? {} : { operator }),
+      ...(hasReadUntrusted === true ? { hasReadUntrusted } : {}),
       ...(blob === undefined ? {} : { blob }),
       ...(request === undefined ? {} : { request }),
       ...(sent === undefined || (sent.arguments ?? "").length > MAX_SENT_CHARACTERS ? {} : { sent }),

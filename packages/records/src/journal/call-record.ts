@@ -35,6 +35,10 @@ export interface CallRecord {
   readonly caller: string;
   /** For whom the caller made the call, if not for itself. */
   readonly onBehalfOf?: string | undefined;
+  /** The operator who made the call as its caller. */
+  readonly operator?: string | undefined;
+  /** Set if untrusted content led to it. */
+  readonly hasReadUntrusted?: boolean | undefined;
   readonly state: CallState;
   /**
    * Opens the blob store's place for its result; only while it is open, and only for the process that takes it up. See
@@ -52,6 +56,7 @@ export interface CallRecord {
         readonly depth: number;
         readonly hasReadUntrusted: boolean;
         readonly grant?: string | undefined;
+        readonly operator?: string | undefined;
       }
     | undefined;
   /**

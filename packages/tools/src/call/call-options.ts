@@ -24,7 +24,15 @@ export interface CallOptions {
   readonly parent?:
     | Pick<
         ToolContext,
-        "signal" | "deadline" | "depth" | "hasReadUntrusted" | "untrustedFrom" | "checkCall" | "grant" | "toolCallId"
+        | "signal"
+        | "deadline"
+        | "depth"
+        | "hasReadUntrusted"
+        | "untrustedFrom"
+        | "checkCall"
+        | "grant"
+        | "operator"
+        | "toolCallId"
       >
     | undefined;
   /**
@@ -39,6 +47,11 @@ export interface CallOptions {
   readonly grant?: string | undefined;
   /** The effective caller, if that is not the agent itself. Services believe it of delegates only. */
   readonly onBehalfOf?: string | undefined;
+  /**
+   * The operator who makes the call as its caller, for the journal and the audit log. Services believe it of delegates
+   * only. @default that of the parent
+   */
+  readonly operator?: string | undefined;
   /**
    * Makes the call only once the journal in `journals` has it, so that no call is out of which the next process does
    * not know. With `true` a call that cannot be noted there is refused as `unavailable`. @default waits for the note of

@@ -154,6 +154,7 @@ export class OutgoingCalls {
     const { self, journal, isJournalKept, resumed } = this.#options;
     const { toolCallId, toolName } = request;
     const { caller, parent, timeoutMs, acceptBlob } = options;
+    const led = ledTo(options);
     if (resumed.open(toolCallId) !== undefined) return undefined;
     return journal.asked({
       toolCallId,
@@ -164,6 +165,8 @@ export class OutgoingCalls {
       onBehalfOf: caller === self ? undefined : caller,
       parent: parent?.toolCallId,
       session: options.sessionId,
+      operator: led.operator,
+      hasReadUntrusted: led.hasReadUntrusted,
       blob: acceptBlob,
       request: options.toolCallId === undefined ? undefined : hashRequest(request),
       sent: isJournalKept && (options.isSentAgain ?? parent === undefined) ? sentOf(request, options) : undefined,
@@ -219,11 +222,11 @@ export class OutgoingCalls {
     const { policy, registry, log } = this.#options;
     const { parent, onProgress, onSent } = options;
     const { caller, notes } = facts;
-    const { hasReadUntrusted, depth, grant } = ledTo(options);
+    const { hasReadUntrusted, ...led } = ledTo(options);
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const progress =
       onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const context = { ...facts, decision, depth, progress, log, onSent, grant, checkCall: parent?.checkCall };
+    const context = { ...facts, ...led, decision, progress, log, onSent, checkCall: parent?.checkCall };
     return hasReadUntrusted
       ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom }
       : context; // others pay nothing
@@ -248,10 +251,11 @@ export class OutgoingCalls {
 }
 
 /** What a call inherits of the one that makes it. */
-const ledTo = ({ parent, hasReadUntrusted, grant }: CallOptions) => ({
+const ledTo = ({ parent, hasReadUntrusted, grant, operator }: CallOptions) => ({
   depth: parent === undefined ? 0 : (parent.depth ?? 0) + 1,
   hasReadUntrusted: hasReadUntrusted === true || parent?.hasReadUntrusted === true,
   grant: grant ?? parent?.grant,
+  operator: operator ?? parent?.operator,
 });
 
 /** What the journal keeps of a request, so that a process that takes the call up can send it. */

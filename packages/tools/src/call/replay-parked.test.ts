@@ -86,6 +86,20 @@ test("a large answer of a call that is played again comes to the operator whole,
   });
 });
 
+test("what a caller says of an operator is not the operator's word when the call is played again", async () => {
+  await using bus = createMemoryBus();
+  const requests = await tap(bus, options.topic);
+  await using _services = await serveTools(bus, testSet(testTool("effect", async () => "done")), options);
+  await using agent = await createToolCaller(bus, { agent: "agent" });
+  await agent.discovered();
+  await agent.call("effect", {}, { operator: "ada" });
+  const [sent] = requests as [Envelope];
+  expect(sent.headers[Header.Operator]).toBe("ada");
+  await using replayer = createReplayer(bus);
+  await replayer.replay(sent, options.service, { timeoutMs });
+  expect(requests[1]?.headers).not.toHaveProperty(Header.Operator);
+});
+
 test("a request that expired runs when it is played again, within a budget of its own", async () => {
   await using bus = createMemoryBus();
   const requests = await tap(bus, options.topic);

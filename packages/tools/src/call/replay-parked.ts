@@ -137,6 +137,7 @@ function toReplay(
   { headers, ...message }: Envelope,
   { timeoutMs, behalf }: { readonly timeoutMs: number; readonly behalf: Readonly<Record<string, string>> },
 ): Envelope {
-  const { [Header.Progress]: _, [Header.AcceptBlob]: _blob, ...kept } = headers;
+  // What a caller says of an operator must not count as this delegate's word.
+  const { [Header.Progress]: _, [Header.AcceptBlob]: _blob, [Header.Operator]: _operator, ...kept } = headers;
   return { ...message, correlationId: newId(), headers: { ...kept, [Header.TimeoutMs]: String(timeoutMs), ...behalf } };
 }

@@ -29,14 +29,14 @@ export function sendTakenUp({ tools, self, log }: SendTakenUpOptions): SendTaken
         ToolErrorCode.Unavailable,
         `Cannot send the call of "${toolName}" again: nobody serves the tool`,
       );
-    const { depth, hasReadUntrusted, grant, ...asked } = sent;
+    const { depth, hasReadUntrusted, grant, operator, ...asked } = sent;
     const [now, clock] = [performance.now(), Date.now()];
     const context = {
       signal: new LightAbort(),
       deadline: now + deadlineAt - clock,
       maybeTakenSince: now - clock + (steps[0]?.at ?? clock),
     };
-    const about = { caller, depth, hasReadUntrusted, grant, acceptBlob, progress: ignoreProgress, log };
+    const about = { caller, operator, depth, hasReadUntrusted, grant, acceptBlob, progress: ignoreProgress, log };
     await tool.send({ toolCallId, toolName, ...asked }, { ...context, ...about }, { address, isWanted });
   };
 }

@@ -21,6 +21,8 @@ export interface ToolContext {
   readonly deadline: number;
   /** The agent on whose behalf the call runs. */
   readonly caller: string;
+  /** The operator who acts as that agent, if one does: for records only. */
+  readonly operator?: string | undefined;
   /** Tells the caller that the call is alive. Throttled, in order, may be lost; never moves the deadline. */
   readonly progress: (update: ProgressUpdate) => void;
   readonly log: Logger;

@@ -23,13 +23,16 @@ async function identityOn(verifiesSender: boolean) {
   );
 }
 
-const message = (fields: { userId?: string; source?: string; behalf?: string }) =>
+const message = (fields: { userId?: string; source?: string; behalf?: string; operator?: string }) =>
   createEnvelope({
     topic: "tool.invoke",
     type: "t",
     source: fields.source ?? "somebody",
     body: Buffer.of(),
-    headers: fields.behalf === undefined ? {} : { [Header.OnBehalfOf]: fields.behalf },
+    headers: {
+      ...(fields.behalf === undefined ? {} : { [Header.OnBehalfOf]: fields.behalf }),
+      ...(fields.operator === undefined ? {} : { [Header.Operator]: fields.operator }),
+    },
     ...(fields.userId === undefined ? {} : { userId: fields.userId }),
   });
 
@@ -45,6 +48,20 @@ test.each([
   ["a legacy peer that nobody verifies", { source: "Old_Agent" }, "Old_Agent"],
 ])("where senders are verified the effective caller is %s", async (_, fields, caller) => {
   expect(outcomeOf((await identityOn(true)).senderOf(message(fields)))).toBe(caller);
+});
+
+test("an operator is believed of whoever may call on behalf of others, and of nobody else", async () => {
+  const of = async (isVerified: boolean, fields: Parameters<typeof message>[0]) => {
+    const sender = (await identityOn(isVerified)).senderOf(message({ ...fields, operator: "ada" }));
+    return "refusal" in sender ? "refused" : sender.operator;
+  };
+  expect(await of(true, { userId: "gateway", behalf: "writer" })).toBe("ada");
+  expect(await of(true, { userId: "gateway" })).toBe("ada");
+  expect(await of(true, { userId: "researcher", source: "gateway" })).toBeUndefined();
+  expect(await of(true, { source: "Old_Agent" })).toBeUndefined();
+  expect(await of(false, { source: "researcher" })).toBeUndefined();
+  const strange = message({ userId: "gateway", operator: 'ada", "caller' });
+  expect((await identityOn(true)).senderOf(strange)).not.toHaveProperty("operator");
 });
 
 test.each([

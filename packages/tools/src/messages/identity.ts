@@ -18,12 +18,14 @@ export interface Sender {
   readonly name: string;
   /** On whose behalf the message was sent. */
   readonly caller: string;
+  /** The operator who acts as the caller, as a delegate says. */
+  readonly operator?: string | undefined;
   /** Tells whether answers to the sender may go to this topic. */
   mayHear(topic: string): boolean;
 }
 
 /** Kinds of messages that can come from a sender other than the right one. */
-export type ForgedKind = "result" | "progress" | "announcement" | "parked";
+export type ForgedKind = "result" | "progress" | "announcement" | "parked" | "command";
 
 /** Tells who messages are from, by what the bus verifies and what the policy says of those users. */
 export interface Identity {
@@ -36,6 +38,8 @@ export interface Identity {
   isFrom(service: string, message: Envelope, kind: ForgedKind): boolean;
   /** The same, where only the tool is known: a result that was left for a restarted caller. */
   mayAnswer(toolName: string, message: Envelope): boolean;
+  /** Counts a message that is not from whom it should be. */
+  forged(kind: ForgedKind): void;
   /** Tells whether the service may offer the tool on its topic. */
   mayOffer(service: string, tool: { readonly name: string; readonly topic: string }): boolean;
   /**
@@ -81,6 +85,12 @@ export function createIdentity(
     return (topic) => isReplyTopicOf(name, topic) || (!isVerified && replyRoots.includes(topic));
   }
 
+  /** Like the effective caller, it is believed of delegates, and of nobody else. */
+  function actingFor(name: string, { headers }: Envelope): Pick<Sender, "operator"> {
+    const operator = headers[Header.Operator];
+    return operator !== undefined && isPeerName(operator) && peers().isDelegate(name) ? { operator } : {};
+  }
+
   return {
     senderOf(message) {
       const name = nameOf(message);
@@ -92,7 +102,7 @@ export function createIdentity(
         const caller = traits.verifiesSender ? peers().callerOf(name) : name;
         return caller === undefined
           ? { refusal: refused(`the user "${name}" is not the caller of that name`), mayHear }
-          : { name, caller, mayHear };
+          : { name, caller, mayHear, ...actingFor(name, message) };
       }
       if (!peers().isDelegate(name)) return { refusal: refused(`"${name}" may not call on behalf of others`), mayHear };
       if (!isPeerName(behalf))
@@ -102,7 +112,7 @@ export function createIdentity(
           refusal: refused(`"${name}" may not call on behalf of "${behalf}": the policy lets it do so for others only`),
           mayHear,
         };
-      return { name, caller: behalf, mayHear };
+      return { name, caller: behalf, mayHear, ...actingFor(name, message) };
     },
     isFrom(service, message, kind) {
       if (!traits.verifiesSender) return true;
@@ -118,6 +128,7 @@ export function createIdentity(
       forged.add(1, { kind: "result" });
       return false;
     },
+    forged: (kind) => forged.add(1, { kind }),
     mayOffer: (service, tool) => !traits.verifiesSender || peers().mayOffer(service, tool),
     callerNamed(agent) {
       if (!traits.verifiesSender) return agent;

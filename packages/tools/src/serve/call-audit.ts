@@ -9,6 +9,7 @@ import {
 } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { Sender } from "../messages/identity.ts";
 
 export interface CallAuditOptions {
   /** Where a line is written for each call. */
@@ -41,7 +42,12 @@ export function createCallAudit({ audit, isRequired, service }: CallAuditOptions
    * @param args the arguments' text; undefined if the message is no call that can be read
    * @param receivedAt on the clock of `performance.now()`
    */
-  return (message: Envelope, caller: string, args: string | undefined, receivedAt: number): CallEntry => {
+  return (
+    message: Envelope,
+    { caller, operator }: Pick<Sender, "caller" | "operator">,
+    args: string | undefined,
+    receivedAt: number,
+  ): CallEntry => {
     if (audit === undefined) return UNAUDITED;
     return {
       refusal() {
@@ -55,6 +61,7 @@ export function createCallAudit({ audit, isRequired, service }: CallAuditOptions
         return audit.write({
           service,
           caller,
+          operator,
           tool: toolName,
           toolCallId,
           arguments: args ?? message.body,

@@ -192,7 +192,7 @@ export class RequestHandler {
   async #run(
     executor: ToolExecutor,
     request: ToolInvokeRequest,
-    { sender: { caller }, message, delivery, address, form, waiting }: Received,
+    { sender: { caller, operator }, message, delivery, address, form, waiting }: Received,
     {
       deadline,
       decision,
@@ -215,6 +215,7 @@ export class RequestHandler {
         signal,
         deadline,
         caller,
+        operator,
         decision,
         steps,
         depth: depthOf(message),
@@ -250,7 +251,7 @@ export class RequestHandler {
   ): CallEntry {
     return this.#options.audited(
       message,
-      callerOf(message, sender),
+      "refusal" in sender ? { caller: callerOf(message, sender) } : sender,
       read instanceof ToolError ? undefined : (read.request.arguments ?? ""),
       receivedAt,
     );

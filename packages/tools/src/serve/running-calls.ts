@@ -1,6 +1,6 @@
 import { type AbortSource, LightAbort, LinkedList, type ListEntry, RecentMap } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { claimKeyText } from "@rockbot/records/claims";
+import { type ClaimKey, claimKeyText } from "@rockbot/records/claims";
 import { MAX_TIMEOUT_MS, REMEMBERED_CANCELS } from "../limits.ts";
 
 /** The most callers, at least, that are remembered. */
@@ -28,9 +28,7 @@ export class RunningCalls {
    * was cancelled before.
    */
   start(caller: string, toolCallId: string, parent: AbortSignal): { readonly signal: AbortSource; end(): void } {
-    const call = new RunningCall(claimKeyText({ caller, toolCallId }), parent, (ended) =>
-      this.#ended.set(caller, ended, true),
-    );
+    const call = new RunningCall({ caller, toolCallId }, parent, (ended) => this.#ended.set(caller, ended, true));
     call.entry = this.#running.add(call);
     this.#listenTo(parent);
     const tombstone = this.#tombstones.get(caller, call.key);
@@ -48,6 +46,11 @@ export class RunningCalls {
       call.signal.abort(cancelled(reason, true));
     }
     this.#tombstones.set(caller, key, { reason, at: performance.now(), wasRunning });
+  }
+
+  /** The callers whose calls of this id run here now. */
+  callersOf(toolCallId: string): readonly string[] {
+    return [...this.#running].filter((call) => call.toolCallId === toolCallId).map(({ caller }) => caller);
   }
 
   #listenTo(parent: AbortSignal): void {
@@ -75,6 +78,8 @@ class CallsOfCallers<Value> {
 }
 
 class RunningCall {
+  readonly caller: string;
+  readonly toolCallId: string;
   readonly key: string;
   readonly parent: AbortSignal;
   readonly signal = new LightAbort();
@@ -82,8 +87,10 @@ class RunningCall {
   /** Its place among those that run. */
   entry: ListEntry | undefined;
 
-  constructor(key: string, parent: AbortSignal, onEnd: (key: string) => void) {
-    this.key = key;
+  constructor(call: ClaimKey, parent: AbortSignal, onEnd: (key: string) => void) {
+    this.caller = call.caller;
+    this.toolCallId = call.toolCallId;
+    this.key = claimKeyText(call);
     this.parent = parent;
     this.#onEnd = onEnd;
   }

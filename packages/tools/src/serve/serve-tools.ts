@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { metrics } from "@opentelemetry/api";
 import { standingProblems } from "@rockbot/base";
 import { version } from "@rockbot/base/version";
@@ -15,6 +16,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
+import { type CommandHandler, createCommandTaker } from "../commands/take-commands.ts";
 import { checkToolSet } from "../define/check-tool-set.ts";
 import { isProvider } from "../define/tool-provider.ts";
 import type { ToolSet } from "../define/tool-set.ts";
@@ -35,7 +37,7 @@ import { RequestHandler, type RequestHandlerOptions } from "./request-handler.ts
 import { RequestLimit } from "./request-limit.ts";
 import { RunningCalls } from "./running-calls.ts";
 import { mayHaveEffects, ServedTools } from "./served-tools.ts";
-import { takeCancels } from "./take-cancels.ts";
+import { cancelByCommand, takeCancels } from "./take-cancels.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
 
 /** The name of a service, its bounds, and what it uses of the process around it. */
@@ -103,6 +105,10 @@ export interface ServeToolsOptions {
   readonly provider?: string | undefined;
   /** Gets a line for each call that ends here, answered or not. @default nobody */
   readonly audit?: AuditLog | undefined;
+  /** The key by which commands of operators are known: see CommandCheck. @default no command is obeyed */
+  readonly operatorKey?: KeyObject | undefined;
+  /** Further commands of operators, besides `cancel`. @default none */
+  readonly commands?: Readonly<Record<string, CommandHandler>> | undefined;
   /** True to refuse calls while the audit log cannot be written. @default false */
   readonly isAuditRequired?: boolean | undefined;
   readonly log?: Logger | undefined;
@@ -121,7 +127,7 @@ export interface AsideTools {
 export interface StartServiceOptions
   extends Pick<
     ServeToolsOptions,
-    "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "maxKeptBytes" | "policy" | "rates"
+    "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "maxKeptBytes" | "operatorKey" | "policy" | "rates"
   > {
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
@@ -210,9 +216,11 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   };
   const queue = { handlers, concurrency, drainMs, meter };
 
-  started.use(
-    await takeCancels(bus, { service, identity, meter, running, claims: hasEffects ? claims : undefined, log }),
-  );
+  const cancelling = { running, claims: hasEffects ? claims : undefined, log };
+  const obeyed = { ...options.commands, cancel: cancelByCommand(cancelling) };
+  const { operatorKey: key, audit } = options;
+  const takeCommand = createCommandTaker(bus, { service, key, handlers: obeyed, identity, audit, log });
+  started.use(await takeCancels(bus, { service, identity, meter, takeCommand, ...cancelling }));
   const queues = [await takeRequests({ ...parts, served }, { ...queue, subscription: service, topic })];
   started.defer(async () => void (await Promise.all(queues.map((each) => each[Symbol.asyncDispose]()))));
   if (options.aside !== undefined)

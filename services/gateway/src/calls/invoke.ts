@@ -27,6 +27,13 @@ export interface InvokeOptions {
   readonly log: Logger;
 }
 
+/** A call of an operator, who makes it as the caller that the context names. */
+export interface OperatorCall {
+  readonly operator: string;
+  /** A call to make again. @default the one that the request describes */
+  readonly again?: { readonly toolName: string; readonly args: string; readonly hasReadUntrusted: boolean } | undefined;
+}
+
 /**
  * Answers `POST …/tools/{name}/invoke`: one tool call, cancelled when the client's connection closes unless it asked
  * otherwise.
@@ -40,18 +47,26 @@ export function invoke(
   const bound = new Set<AbortController>();
   signal?.addEventListener("abort", () => bound.forEach((gone) => void gone.abort(signal.reason)), { once: true });
 
-  return async (c: Context<GatewayEnv>): Promise<Response> => {
+  // Long because: as above
+  return async (c: Context<GatewayEnv>, { operator, again }: Partial<OperatorCall> = {}): Promise<Response> => {
     const { incoming, outgoing } = c.env;
-    const toolName = c.req.param("name") ?? "";
+    const toolName = again?.toolName ?? c.req.param("name") ?? "";
     const onBehalfOf = c.get("caller");
     const hasKey = c.req.header("idempotency-key") !== undefined;
     const receivedAt = performance.now();
-    let args: object | undefined;
+    let args: object | string | undefined;
     let isSent = false;
     const failed = async (error: unknown): Promise<ToolError> => {
       const toolError = asToolError(error, toolName, { caller, isSent, signal, log });
       if (!isSent)
-        await refusals?.call({ ...call, caller: onBehalfOf ?? caller.agent, args, error: toolError, receivedAt });
+        await refusals?.call({
+          ...call,
+          caller: onBehalfOf ?? caller.agent,
+          operator,
+          args,
+          error: toolError,
+          receivedAt,
+        });
       return toolError;
     };
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
@@ -65,10 +80,11 @@ export function invoke(
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), {
         timeoutMs,
         maxTimeoutMs,
-        caller: onBehalfOf,
+        // An operator's key is never the call of the caller itself.
+        caller: operator === undefined ? onBehalfOf : `${onBehalfOf ?? caller.agent} by the operator ${operator}`,
       });
       call = { toolCallId, toolName };
-      args = readArguments(c.get("body"), incoming.headers);
+      args = again?.args ?? readArguments(c.get("body"), incoming.headers);
       using _key = hasKey ? keys.hold(toolCallId, toolName) : undefined;
 
       outgoing.once("close", () => {
@@ -85,8 +101,9 @@ export function invoke(
         timeoutMs: asked.timeoutMs,
         firstSentMsAgo: asked.firstSentMsAgo,
         sessionId,
-        hasReadUntrusted: asked.hasReadUntrusted,
+        hasReadUntrusted: asked.hasReadUntrusted || again?.hasReadUntrusted === true,
         onBehalfOf,
+        operator,
         keepAnswer: hasKey,
         isSentAgain: hasKey,
         onSent: () => {

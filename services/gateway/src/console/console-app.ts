@@ -9,6 +9,7 @@ import { HttpErrorCode } from "../http/http-error.ts";
 import { readLogin } from "../http/read-body.ts";
 import type { AuthenticateOperator } from "../operators/authenticate-operator.ts";
 import type { LocalOperator } from "../operators/local-operator.ts";
+import { shownOperator } from "../operators/operator.ts";
 import { clearConsoleCookie, setConsoleCookie } from "./console-cookie.ts";
 import { consoleFiles } from "./console-files.ts";
 import { consoleHeaders } from "./console-headers.ts";
@@ -83,7 +84,7 @@ async function login(
   letIn(incoming);
   const { cookie, value, endsAt } = sessions.begin(token);
   setConsoleCookie(c, cookie);
-  return c.json({ operator, value, endsAt, version });
+  return c.json({ operator: shownOperator(operator), value, endsAt, version });
 }
 
 function tokenByCode(code: string, local: LocalOperator | undefined): string {

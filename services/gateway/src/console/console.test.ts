@@ -56,7 +56,12 @@ test("a code logs in once, as the operator of this machine, who may do all", asy
 
   expect([login.status, again.status, wrong.status]).toEqual([200, 401, 401]);
   expect(login.json).toEqual({
-    operator: { name: "local", may: expect.arrayContaining(["read", "call", "cancel", "letters", "servers"]) },
+    operator: {
+      name: "local",
+      may: expect.arrayContaining(["read", "call", "cancel", "letters", "servers"]),
+      speaksFor: ["*"],
+      sees: expect.any(Array),
+    },
     value: expect.stringMatching(/^[\w-]{43}$/),
     endsAt: expect.any(Number),
     version: expect.any(String),
@@ -78,7 +83,9 @@ test("an operator logs in by a token, with the rights of the policy; a caller do
   const login = await loginByToken(gateway, OPS);
   expect([login.status, login.json]).toEqual([
     200,
-    expect.objectContaining({ operator: { name: "ops", may: ["read", "letters", "servers"] } }),
+    expect.objectContaining({
+      operator: { name: "ops", may: ["read", "letters", "servers"], speaksFor: [], sees: [] },
+    }),
   ]);
   for (const token of ["token-of-the-researcher", "nobody's"])
     expect((await loginByToken(gateway, token)).status).toBe(401);

@@ -1,8 +1,8 @@
-import type { Operator } from "@rockbot/console/api";
 import { ToolError } from "@rockbot/contracts";
 import { bearerOf } from "@rockbot/edge/inbound";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
+import type { Operator } from "../door/operator.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { AuthenticateOperator } from "../operators/authenticate-operator.ts";
 import { sessionIn, VALUE_HEADER } from "./console-cookie.ts";

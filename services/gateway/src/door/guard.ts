@@ -6,6 +6,7 @@ import type { Context } from "hono";
 import { createMiddleware } from "hono/factory";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
+import type { Operator } from "./operator.ts";
 import type { RefusalLog } from "./refusal-log.ts";
 
 /** The values that handlers of requests find in their context. */
@@ -17,7 +18,7 @@ export interface GatewayEnv {
     body: ReceivedBody;
     visit: Visit;
     /** Who sends the request, where it is for operators only. */
-    operator: { readonly name: string; readonly may: readonly string[] };
+    operator: Operator;
     /** The operator's session of the console; undefined if the request has the operator's token. */
     session: { readonly endsAt: number } | undefined;
   };

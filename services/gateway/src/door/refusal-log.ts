@@ -16,6 +16,8 @@ export interface RefusalLogOptions {
 /** A call that ended in the gateway: no service has heard of it, nor has a line of it. */
 export interface RefusedCall {
   readonly caller: string;
+  /** The operator who made it as that caller. */
+  readonly operator?: string | undefined;
   readonly toolName: string;
   readonly toolCallId: string;
   /** The arguments, if they could be read. */
@@ -62,7 +64,7 @@ export class RefusalLog implements Disposable {
   }
 
   /** Resolves once its line is written: see AuditLog.write. */
-  async call({ caller, toolName, toolCallId, args, error, receivedAt }: RefusedCall): Promise<void> {
+  async call({ caller, operator, toolName, toolCallId, args, error, receivedAt }: RefusedCall): Promise<void> {
     const { code, details } = error;
     this.#counter.add(1, { reason: code });
     if (this.#callers.note(caller, code) === undefined) return;
@@ -70,6 +72,7 @@ export class RefusalLog implements Disposable {
     await this.#options.audit?.write({
       service: SERVICE,
       caller,
+      operator,
       tool: toolName,
       toolCallId,
       arguments: typeof args === "object" ? JSON.stringify(args) : (args ?? ""),

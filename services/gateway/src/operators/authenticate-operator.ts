@@ -1,10 +1,10 @@
-import type { Operator } from "@rockbot/console/api";
 import { ToolError } from "@rockbot/contracts";
 import { createTokenCheck } from "@rockbot/edge/inbound";
 import { operatorTokens, type PolicyHolder } from "@rockbot/policy";
+import type { Operator } from "../door/operator.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
 import type { LocalOperator } from "./local-operator.ts";
-import { POLICY_RIGHTS } from "./operator.ts";
+import { createOperator } from "./operator.ts";
 
 export interface OperatorsOptions {
   /** The operators with tokens. The policy of now holds for the next request. */
@@ -24,11 +24,13 @@ export function createOperatorAuthenticator({ policy, local }: OperatorsOptions)
   const isLocal = createTokenCheck(() => local?.token);
   return (token) => {
     if (token === undefined) throw unauthorized("no bearer token came with it");
-    if (local !== undefined && isLocal(token)) return { name: local.name, may: local.may };
-    const found = operatorTokens(policy.current().document).find(token, Date.now());
-    if (found === undefined) throw unauthorized("its bearer token is no operator's");
+    if (local !== undefined && isLocal(token)) return local;
+    const { document } = policy.current();
+    const found = operatorTokens(document).find(token, Date.now());
+    const entry = document.operators.find(({ name }) => name === found?.holder);
+    if (found === undefined || entry === undefined) throw unauthorized("its bearer token is no operator's");
     if (found.isExpired) throw unauthorized("its bearer token has expired");
-    return { name: found.holder, may: POLICY_RIGHTS };
+    return createOperator(entry);
   };
 }
 

@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { registerSecret } from "@rockbot/base/redaction";
-import type { Operator } from "@rockbot/console/api";
+import type { Operator } from "../door/operator.ts";
 import { LoginCodes } from "./login-codes.ts";
-import { OperatorRight } from "./operator.ts";
+import { ownerNamed } from "./operator.ts";
 
 /** The user of this machine who has started the process. It ends with the process, and so does its token. */
 export interface LocalOperator extends Operator {
@@ -16,5 +16,5 @@ export interface LocalOperator extends Operator {
 export function createLocalOperator(clock: () => number = Date.now): LocalOperator {
   const token = randomBytes(32).toString("base64url");
   registerSecret(token);
-  return { name: "local", may: Object.values(OperatorRight), token, codes: new LoginCodes(clock) };
+  return { ...ownerNamed("local"), token, codes: new LoginCodes(clock) };
 }

@@ -1,19 +1,7 @@
-import type { OperatorRight as Right } from "@rockbot/console/api";
 import { CallState } from "@rockbot/records/journal";
-import { OperatorRight } from "./operator.ts";
-
-/** One request that operators may send. */
-export interface OperatorOperation {
-  readonly method: "get" | "post";
-  readonly path: string;
-  readonly summary: string;
-  /** The right that it needs. */
-  readonly right: Right;
-  /** JSON Schemas of what its query may have. */
-  readonly query?: Readonly<Record<string, object>>;
-  /** JSON Schema of the answer. */
-  readonly answer?: object;
-}
+import { OperatorRight, OperatorSight } from "./operator.ts";
+import type { OperatorOperation } from "./operator-operation.ts";
+import { steeringOperations } from "./steering-operations.ts";
 
 const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
@@ -29,7 +17,16 @@ const objectOf = (required: Record<string, object>, optional: Record<string, obj
 });
 
 const me = objectOf(
-  { operator: objectOf({ name: text, may: list({ enum: Object.values(OperatorRight) }) }), version: text },
+  {
+    operator: objectOf({
+      name: text,
+      may: list({ enum: Object.values(OperatorRight) }),
+      speaksFor: list(text),
+      sees: list({ enum: Object.values(OperatorSight) }),
+    }),
+    callers: list(text),
+    version: text,
+  },
   { endsAt: time },
 );
 const digest = {
@@ -132,7 +129,8 @@ const part = { type: "string", maxLength: 256, description: "A part of it, in an
 
 /** What operators reach at each gateway, by a token or by a session of the console. */
 export const operatorOperations: readonly OperatorOperation[] = [
-  { method: "get", path: "/operator/me", summary: "Say who asks, and what it may do.", right: "read", answer: me },
+  { method: "get", path: "/operator/me", summary: "Say who asks, and what it may do.", right: "any", answer: me },
+  { method: "get", path: "/operator/openapi.json", summary: "Describe these requests in OpenAPI.", right: "any" },
   {
     method: "get",
     path: "/operator/overview",
@@ -191,7 +189,7 @@ export const operatorOperations: readonly OperatorOperation[] = [
   {
     method: "post",
     path: "/operator/calls/{toolCallId}/cancel",
-    summary: "Cancel a call that this gateway has made.",
+    summary: "Cancel a call, whoever made it.",
     right: "cancel",
   },
   {
@@ -204,7 +202,14 @@ export const operatorOperations: readonly OperatorOperation[] = [
   {
     method: "post",
     path: "/operator/tools/{name}/invoke",
-    summary: "Call a tool as the gateway's own agent, as POST /v1/tools/{name}/invoke does.",
+    summary: "Call a tool as a caller that the operator speaks for, as POST /v1/tools/{name}/invoke does.",
+    right: "call",
+    query: { as: { ...text, description: "The caller; the gateway's own agent if left out." } },
+  },
+  {
+    method: "post",
+    path: "/operator/calls/{toolCallId}/again",
+    summary: "Make a call again, as its caller, with its arguments if they were kept.",
     right: "call",
   },
   {
@@ -222,6 +227,7 @@ export const operatorOperations: readonly OperatorOperation[] = [
     right: "read",
     answer: whatIf,
   },
+  ...steeringOperations,
 ];
 
 /** The OpenAPI document of what operators reach at each gateway. */

@@ -1,7 +1,7 @@
-import type { HttpApp } from "../http/http-server.ts";
+import type { OperatorHttpApp } from "./operator.ts";
 
 /** Each path, with all below it, to the app of its name. */
-export function operatorRoutes(apps: Readonly<Record<string, HttpApp>>): HttpApp {
+export function operatorRoutes(apps: Readonly<Record<string, OperatorHttpApp>>): OperatorHttpApp {
   return {
     fetch(request, env) {
       const { pathname } = new URL(request.url);

@@ -1,6 +1,6 @@
-import { createHash } from "node:crypto";
+import { createHash, generateKeyPairSync } from "node:crypto";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { defineTool } from "@rockbot/tools";
+import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { loose, serveOne, startTestGateway } from "../test-gateway.ts";
 import { createLocalOperator } from "./local-operator.ts";
@@ -143,10 +143,35 @@ test("the document of the API names every path that is there", async () => {
   await using gateway = await startOperated();
   const { paths } = await gateway.get<{ readonly paths: Record<string, object> }>("/operator/openapi.json");
   for (const path of Object.keys(paths)) {
+    if (/\/mcp\//.test(path)) continue; // of "rockbot up" only
     if (path === "/operator/stream") continue; // it does not end: operator-stream.test.ts follows it
     const real = path.replace("{toolCallId}", "0").replace("{name}", "who");
     const method = "post" in (paths[path] ?? {}) ? "POST" : "GET";
     const { status, text } = await gateway.send({ path: real, method, headers: gateway.local });
     expect([path, status, text]).not.toEqual([path, 404, expect.stringContaining("no such path")]);
   }
+});
+
+test("an operator cancels a call that another process made, by a command to the service that runs it", async () => {
+  const { privateKey: commandKey, publicKey: operatorKey } = generateKeyPairSync("ed25519");
+  const localOperator = createLocalOperator();
+  const policy = holdPolicy(createPolicy(await readPolicy(POLICY, "policy.yaml")));
+  await using gateway = await startTestGateway({}, policy, undefined, { localOperator, commandKey });
+  const started = Promise.withResolvers<void>();
+  const hangs = defineTool(loose("hangs"), async (_, { signal }) => {
+    started.resolve();
+    return await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  });
+  await using _service = await serveTools(gateway.bus, { tools: [hangs] }, { service: "hangs", operatorKey });
+  await using agent = await createToolCaller(gateway.bus, { agent: "agent" });
+  await agent.discovered();
+  const toolCallId = "a".repeat(32);
+  const call = agent.call("hangs", {}, { toolCallId });
+  call.catch(() => {}); // it is awaited below
+  const cancel = (id: string) =>
+    gateway.send({ path: `/operator/calls/${id}/cancel`, method: "POST", headers: by(localOperator.token) });
+  await started.promise;
+  expect((await cancel("b".repeat(32))).status).toBe(404);
+  expect((await cancel(toolCallId)).status).toBe(204);
+  await expect(call).rejects.toMatchObject({ code: "cancelled", message: expect.stringContaining('operator "local"') });
 });

@@ -1,25 +1,40 @@
 import { version } from "@rockbot/base/version";
 import type { Logger } from "@rockbot/bus";
-import type { Operator, OperatorRight as Right } from "@rockbot/console/api";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { ToolError } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
+import type { Commander } from "@rockbot/tools/commands";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import type { OperatorCall } from "../calls/invoke.ts";
 import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
-import { HttpErrorCode } from "../http/http-error.ts";
-import type { HttpApp } from "../http/http-server.ts";
+import type { Operator } from "../door/operator.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
-import { OperatorRight } from "./operator.ts";
+import { callersOf, checkSpeaksFor } from "./act-as-caller.ts";
+import { callAgain, type FindCall, withoutArguments } from "./call-again.ts";
+import { type CancelCallParts, createCancelCall } from "./cancel-call.ts";
+import { type OperatorHttpApp, shownOperator } from "./operator.ts";
 import { operatorApiDocument } from "./operator-api.ts";
+import { operatorGate } from "./operator-gate.ts";
 import { STREAM_PATH } from "./operator-stream.ts";
+import { createSee } from "./see.ts";
 
 export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Tells which operator sends a request, or throws. */
   readonly identify: (c: Context<GatewayEnv>) => Operator;
   /** Bounds what runs at once. */
   readonly admit: MiddlewareHandler<GatewayEnv>;
-  /** Answers a call of a tool for the caller that the context names: the gateway's own agent. */
-  readonly invoke: (c: Context<GatewayEnv>) => Promise<Response>;
-  readonly caller: Pick<ToolCaller, "cancel">;
+  /** Answers a call of a tool for the caller that the context names: undefined for the gateway's own agent. */
+  readonly invoke: (c: Context<GatewayEnv>, call: OperatorCall) => Promise<Response>;
+  readonly caller: CancelCallParts["caller"] & Pick<ToolCaller, "agent" | "journal">;
+  /** Gives services commands. @default calls of this gateway alone can be cancelled */
+  readonly commander?: Commander | undefined;
+  /** Finds a call to make again, with its arguments. @default those of this gateway, without */
+  readonly findCall?: FindCall | undefined;
+  /** Gets a line for each reading of what belongs to others. @default nobody */
+  readonly audit?: AuditLog | undefined;
+  /** Names the callers that there are. */
+  readonly policy: Pick<PolicyHolder, "current">;
   /** Answers a client that follows the overview. */
   readonly stream: (c: Context<GatewayEnv>) => Promise<Response>;
   /** The headers of every answer. */
@@ -37,8 +52,21 @@ const ME_PATH = "/operator/me";
  * caller's token or the gateway's, nor to clients of this machine, where tools run, too.
  */
 export function operatorsApp(
-  operator: HttpApp,
-  { identify, admit, invoke, caller, stream, headers, log, ...names }: OperatorsAppOptions,
+  operator: OperatorHttpApp,
+  {
+    identify,
+    admit,
+    invoke,
+    caller,
+    findCall = withoutArguments(caller),
+    commander,
+    audit,
+    policy,
+    stream,
+    headers,
+    log,
+    ...names
+  }: OperatorsAppOptions,
 ): Hono<GatewayEnv> {
   const app = new Hono<GatewayEnv>();
   app.use(async (c, next) => {
@@ -49,52 +77,53 @@ export function operatorsApp(
     c.set("operator", identify(c));
     return c.get("operator").name;
   };
+  const cancelCall = createCancelCall({ caller, findCall, commander });
   app.use(guard({ ...names, identify: identified }));
   app.use(async (c, next) => {
     log.info({ operator: c.get("caller"), method: c.req.method, path: c.req.path }, "an operator sent a request");
     await next();
   });
+  app.use(operatorGate());
   app.use(admit);
   app.get(ME_PATH, (c) => {
     const session = c.get("session");
     return c.json({
-      operator: c.get("operator"),
+      operator: shownOperator(c.get("operator")),
+      callers: callersOf(c.get("operator"), caller.agent, policy.current().document),
       version,
       ...(session === undefined ? {} : { endsAt: session.endsAt }),
     });
   });
   app.get(STREAM_PATH, stream);
   app.get(`${OPERATOR_PATH}openapi.json`, (c) => c.json(operatorApiDocument(version)));
-  app.post(`${OPERATOR_PATH}tools/:name/invoke`, needs(OperatorRight.Call), (c) => {
-    c.set("caller", undefined);
-    return invoke(c);
+  app.post(`${OPERATOR_PATH}tools/:name/invoke`, (c) => {
+    const as = c.req.query("as") ?? caller.agent;
+    const operator = c.get("operator");
+    checkSpeaksFor(operator, as);
+    c.set("caller", as === caller.agent ? undefined : as);
+    return invoke(c, { operator: operator.name });
   });
-  app.post(`${OPERATOR_PATH}calls/:toolCallId/cancel`, needs(OperatorRight.Cancel), (c) => {
-    if (caller.cancel(c.req.param("toolCallId"), `the operator "${c.get("operator").name}"`)) return c.body(null, 204);
-    throw new ToolError(
-      HttpErrorCode.NotFound,
-      "Cannot cancel the call: it has ended, or another process made it. Cancel it where it was made",
-    );
+  app.post(`${OPERATOR_PATH}calls/:toolCallId/again`, async (c) => {
+    const operator = c.get("operator");
+    const { as, again } = callAgain(operator, await findCall(c.req.param("toolCallId")));
+    c.set("caller", as === caller.agent ? undefined : as);
+    return invoke(c, { operator: operator.name, again });
+  });
+  app.post(`${OPERATOR_PATH}calls/:toolCallId/cancel`, async (c) => {
+    await cancelCall(c.req.param("toolCallId"), c.get("operator").name);
+    return c.body(null, 204);
   });
   app.all("*", async (c) => {
-    const answer = await operator.fetch(withBody(c.req.raw, c.get("body")), c.env);
+    const answer = await operator.fetch(withBody(c.req.raw, c.get("body")), {
+      ...c.env,
+      operator: c.get("operator"),
+      see: createSee(c.get("operator"), { audit, log }),
+    });
     for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
     return answer;
   });
   return app;
 }
-
-/** Lets only operators go on who have the right. */
-const needs =
-  (right: Right): MiddlewareHandler<GatewayEnv> =>
-  async (c, next) => {
-    const { name, may } = c.get("operator");
-    if (may.includes(right)) return next();
-    throw new ToolError(
-      ToolErrorCode.Denied,
-      `Cannot answer the request: it needs the right "${right}", and the operator "${name}" has ${may.join(", ")}. The operator of "rockbot up" has all`,
-    );
-  };
 
 /** The body has been read from the connection. @throws {ToolError} if it could not be */
 function withBody({ url, method, headers }: Request, body: ReceivedBody): Request {

@@ -1,8 +1,9 @@
+import { runDlq } from "@rockbot/gateway/dlq";
 import { createToolCaller } from "@rockbot/tools";
 import { displayBusUrl } from "../../bus-url.ts";
 import { connectRuled } from "../../connect-broker.ts";
-import type { DlqClient } from "../../dlq/dlq-client.ts";
-import { runDlq } from "../../dlq/run-dlq.ts";
+import { ownLetters } from "../../own-letters.ts";
+import type { DlqClient } from "./dlq-client.ts";
 
 /** Looks at the parked messages of a broker. */
 export async function openBrokerDlqClient(url: string, policyFile: string | undefined): Promise<DlqClient> {
@@ -12,7 +13,7 @@ export async function openBrokerDlqClient(url: string, policyFile: string | unde
   const parts = started.move();
   return {
     where: displayBusUrl(url),
-    run: (request, emit, signal) => runDlq({ bus, caller, policy }, request, emit, signal),
+    run: (request, emit, signal) => runDlq({ bus, caller, policy, ...ownLetters }, request, emit, signal),
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }

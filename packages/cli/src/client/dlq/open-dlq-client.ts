@@ -1,7 +1,7 @@
 import { chooseBusUrl, MEMORY_BUS } from "../../bus-url.ts";
 import { CommandError } from "../../command-error.ts";
-import type { DlqClient } from "../../dlq/dlq-client.ts";
 import { ownSocket } from "../../runtime/own-socket.ts";
+import type { DlqClient } from "./dlq-client.ts";
 
 /**
  * Opens a client of the broker, if there is an address of one. Else the running `rockbot up`. @throws {CommandError} if

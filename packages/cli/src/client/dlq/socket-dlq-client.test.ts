@@ -9,14 +9,14 @@ import {
   type ToolDefinition,
   type Validator,
 } from "@rockbot/contracts";
+import type { DlqEvent, DlqRequest } from "@rockbot/gateway/dlq";
 import { busServices } from "@rockbot/services";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import type { DlqClient, DlqEvent } from "../../dlq/dlq-client.ts";
-import type { DlqRequest } from "../../dlq/dlq-request.ts";
 import { ownSocket } from "../../runtime/own-socket.ts";
 import { serveSocket } from "../../runtime/serve-socket.ts";
+import type { DlqClient } from "./dlq-client.ts";
 import { openSocketDlqClient } from "./socket-dlq-client.ts";
 
 const SERVICE = "effects";

@@ -1,8 +1,8 @@
+import { type DlqEvent, dlqFields } from "@rockbot/gateway/dlq";
 import { Agent, request as send } from "undici";
 import { CommandError } from "../../command-error.ts";
-import type { DlqClient, DlqEvent } from "../../dlq/dlq-client.ts";
-import { dlqFields } from "../../dlq/dlq-request.ts";
 import { readEvents } from "../read-events.ts";
+import type { DlqClient } from "./dlq-client.ts";
 
 const CONNECT_MS = 2_000;
 /** The other side sends a comment every 10 seconds: a longer silence means that it hangs. */

@@ -1,9 +1,11 @@
+import type { KeyObject } from "node:crypto";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { openPolicy, type PolicyHolder, type Readers, type ServiceFacet } from "@rockbot/policy";
 import { exitOnConfigError } from "@rockbot/process/config";
 import { type AuditLog, openAuditLog } from "@rockbot/records/audit";
 import { SharedRecords } from "@rockbot/records/shared";
+import { readCommandCheck } from "@rockbot/tools/commands";
 import { type RunServiceOptions, runService, type ServiceConfig } from "./run-service.ts";
 
 /** Settings of every process on the bus. */
@@ -14,6 +16,7 @@ export interface BusServiceConfig extends ServiceConfig {
   readonly policyFile?: string | undefined;
   readonly auditFile?: string | undefined;
   readonly auditKey?: string | undefined;
+  readonly operatorPublicKey?: string | undefined;
   readonly redisUrl?: string | undefined;
   readonly redisKeepsAll?: boolean | undefined;
 }
@@ -27,6 +30,8 @@ export interface BusServiceParts<Config> {
   readonly audit: AuditLog | undefined;
   readonly log: Logger;
   readonly policy: PolicyHolder<Readers<ServiceFacet>>;
+  /** The key by which it knows commands of operators; undefined if it obeys none. */
+  readonly operatorKey: KeyObject | undefined;
   /** Aborts when the grace after the first signal is over. */
   readonly signal: AbortSignal;
   /** The records that instances share in the configured Redis. They are closed after the service has drained. */
@@ -59,6 +64,7 @@ export function runBusService<Config extends BusServiceConfig>(options: RunBusSe
         log.warn({}, "the bus is in this process's memory, and no other process can join it. Set BUS_URL to amqp://…");
       const policy = stack.use(await exitOnConfigError(() => openPolicy(policyFile, { log })));
       const { identity } = policy.current().document;
+      const operatorKey = await exitOnConfigError(async () => commandCheckOf(config));
       const audit =
         auditFile === undefined ? undefined : stack.use(await openAuditLog(auditFile, { key: auditKey, log }));
       // Its user may get its rights while it starts. The address is read again for each connection: the file of
@@ -82,7 +88,21 @@ export function runBusService<Config extends BusServiceConfig>(options: RunBusSe
       const records = stack.use(new SharedRecords({ redisUrl, keepsAll, log }));
       const isReached = records.seek();
       unreadyWhile(() => (isReached() ? undefined : "Redis has not been reached since the start"));
-      return start({ bus, config, current, audit, log, policy, records, signal });
+      return start({ bus, config, current, audit, log, policy, operatorKey, records, signal });
     },
   });
 }
+
+/** Connects as another user than the service's own, and gives up after a while. */
+export const connectAs = (
+  url: string,
+  options: { readonly name: string; readonly identity: "trusted" | "verified"; readonly log: Logger },
+): Promise<Bus> => connectBus(url, { ...options, connectTimeoutMs: CONNECT_AS_MS });
+
+const CONNECT_AS_MS = 10_000;
+
+/** @throws {ConfigError} if the setting holds no such key */
+export const commandCheckOf = ({
+  operatorPublicKey,
+}: Pick<BusServiceConfig, "operatorPublicKey">): KeyObject | undefined =>
+  operatorPublicKey === undefined ? undefined : readCommandCheck(operatorPublicKey, "operatorPublicKey");

@@ -201,9 +201,10 @@ class RemoteExecutor implements RemoteTool {
 
   /** The request as it is published. @param address of the caller's station */
   #envelopeOf(toolCallId: string, body: Uint8Array, address: string, context: ToolContext): Envelope {
-    const { caller, depth = 0, hasReadUntrusted, grant, acceptBlob, progress, maybeTakenSince } = context;
+    const { caller, operator, depth = 0, hasReadUntrusted, grant, acceptBlob, progress, maybeTakenSince } = context;
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
+    if (operator !== undefined) headers[Header.Operator] = operator;
     if (depth > 0) headers[Header.Depth] = String(depth);
     if (acceptBlob !== undefined) headers[Header.AcceptBlob] = acceptBlob;
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";

@@ -1,10 +1,6 @@
 import type { ParkedMessage, ParkingReason } from "@rockbot/bus";
 import { ToolError, waitsMs } from "@rockbot/contracts";
-import { scriptRequestForm } from "@rockbot/scripts-manager";
-import { readCall } from "@rockbot/tools";
-
-/** The forms that services of this repository take besides ToolInvokeRequests. */
-export const requestForms = [scriptRequestForm];
+import { type RequestForm, readCall } from "@rockbot/tools";
 
 /** A parked message as operators see it. Texts of strangers are still in it as they wrote them: see printable. */
 export interface ParkedRecord {
@@ -35,10 +31,10 @@ export interface ParkedRecord {
 export function parkedRecord(
   service: string,
   { message, reason, why, parkedAt, sentAt }: ParkedMessage,
-  maxBodyBytes: number,
+  { maxBodyBytes, forms }: { readonly maxBodyBytes: number; readonly forms: readonly RequestForm[] },
 ): ParkedRecord {
   const { messageId: id, topic, type, source, correlationId, replyTo, headers, body } = message;
-  const call = readCall(message, requestForms);
+  const call = readCall(message, forms);
   const { toolName, toolCallId } = call instanceof ToolError ? {} : call.request;
   return {
     service,

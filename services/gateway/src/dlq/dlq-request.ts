@@ -1,6 +1,16 @@
 import { isName } from "@rockbot/contracts";
 import { DEFAULT_TIMEOUT_MS, MAX_TIMEOUT_MS } from "@rockbot/tools";
-import { UsageError } from "../usage-error.ts";
+
+/** A request that cannot be meant this way. Every fault is in it, in words. */
+export class DlqRequestError extends Error {
+  override readonly name = "DlqRequestError";
+  readonly faults: readonly string[];
+
+  constructor(faults: readonly string[]) {
+    super(faults.join("\n"));
+    this.faults = faults;
+  }
+}
 
 /** The wish of an operator for the parked messages. */
 export type DlqRequest =
@@ -21,7 +31,7 @@ const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
 const MAX_ID_LENGTH = 255;
 
-/** @throws {UsageError} with every fault */
+/** @throws {DlqRequestError} with every fault */
 export function readDlqRequest(action: string, { service, id, limit, timeout }: DlqFields): DlqRequest {
   const faults: string[] = [];
   if (service !== undefined && !isName(service))
@@ -31,7 +41,7 @@ export function readDlqRequest(action: string, { service, id, limit, timeout }: 
     faults.push(`the message's id: expected 1 to ${MAX_ID_LENGTH} characters, as "dlq list" shows it`);
   const limited = readNumber("--limit", limit, { fallback: DEFAULT_LIMIT, max: MAX_LIMIT }, faults);
   const timeoutMs = readNumber("--timeout", timeout, { fallback: DEFAULT_TIMEOUT_MS, max: MAX_TIMEOUT_MS }, faults);
-  if (faults.length > 0) throw new UsageError(faults);
+  if (faults.length > 0) throw new DlqRequestError(faults);
   switch (action) {
     case "list":
       return { action, service, limit: limited };
@@ -43,7 +53,7 @@ export function readDlqRequest(action: string, { service, id, limit, timeout }: 
     case "purge":
       return { action, service: service as string, id };
   }
-  throw new UsageError([
+  throw new DlqRequestError([
     `cannot ${JSON.stringify(action.slice(0, 40))} parked messages${action === "show" ? " without an id" : ""}`,
   ]);
 }

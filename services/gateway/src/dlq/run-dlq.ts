@@ -7,44 +7,47 @@ import {
 } from "@rockbot/bus";
 import { errorReply, ToolError } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { busServices } from "@rockbot/services";
-import { createReplayer, type ReplayAnswer, ReplayRefusedError, type ToolCaller } from "@rockbot/tools";
-import type { DlqEvent } from "./dlq-client.ts";
+import {
+  createReplayer,
+  type ReplayAnswer,
+  ReplayRefusedError,
+  type RequestForm,
+  type ToolCaller,
+} from "@rockbot/tools";
+import type { DlqEvent } from "./dlq-event.ts";
 import type { DlqRequest } from "./dlq-request.ts";
-import { parkedRecord, requestForms } from "./parked-record.ts";
+import { parkedRecord } from "./parked-record.ts";
 
 const LISTED_BODY_BYTES = 200;
 const SHOWN_BODY_BYTES = 16 * 1024;
-/** Services of this repository that take calls; the command finds others by their announcements. */
-const OWN_SERVICES = busServices.flatMap(({ name, topic }) => (topic === undefined ? [] : [name]));
 
 type Emit = (event: DlqEvent) => void | Promise<void>;
 
+/** The bus with the dead letters, and what they are read with. */
 export interface DlqParts {
   readonly bus: Bus;
   /** Knows which services run. */
   readonly caller: Pick<ToolCaller, "discovered" | "tools">;
+  /** The services that take calls, though they may not run now. Others are found by what they announce. */
+  readonly services: readonly string[];
+  /** The forms of requests that services take besides ToolInvokeRequests. */
+  readonly forms: readonly RequestForm[];
   /** Decides which sender of a parked message is believed, where the bus verifies senders. */
   readonly policy?: PolicyHolder | undefined;
 }
 
 /** Carries out what an operator wants, on the bus itself. Rejects with the signal's reason if it aborts. */
-export async function runDlq(
-  { bus, caller, policy }: DlqParts,
-  request: DlqRequest,
-  emit: Emit,
-  signal: AbortSignal,
-): Promise<void> {
+export async function runDlq(parts: DlqParts, request: DlqRequest, emit: Emit, signal: AbortSignal): Promise<void> {
   try {
     switch (request.action) {
       case "list":
-        return await list({ bus, caller }, request, emit, signal);
+        return await list(parts, request, emit, signal);
       case "show":
-        return await show(bus, request, emit, signal);
+        return await show(parts, request, emit, signal);
       case "purge":
-        return await purge(bus, request, emit, signal);
+        return await purge(parts.bus, request, emit, signal);
       case "replay":
-        return await replay({ bus, policy }, request, emit, signal);
+        return await replay(parts, request, emit, signal);
     }
   } catch (error) {
     if (signal.aborted || !(error instanceof BusUnavailableError)) throw error;
@@ -55,12 +58,12 @@ export async function runDlq(
 type Request<Action extends DlqRequest["action"]> = Extract<DlqRequest, { readonly action: Action }>;
 
 async function list(
-  { bus, caller }: DlqParts,
+  { bus, caller, services: own, forms }: DlqParts,
   { service, limit }: Request<"list">,
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  const services = service === undefined ? await knownServices(caller) : [service];
+  const services = service === undefined ? await knownServices(caller, own) : [service];
   for (const name of services) {
     signal.throwIfAborted();
     const parked = (await bus.inspect(name, "parked"))?.messages;
@@ -69,7 +72,7 @@ async function list(
     await bus.visitParked(
       name,
       async (message) => {
-        await emit({ kind: "parked", ...parkedRecord(name, message, LISTED_BODY_BYTES) });
+        await emit({ kind: "parked", ...parkedRecord(name, message, { maxBodyBytes: LISTED_BODY_BYTES, forms }) });
         return "keep";
       },
       { limit, signal },
@@ -78,22 +81,27 @@ async function list(
   await emit({ kind: "end" });
 }
 
-async function knownServices(caller: DlqParts["caller"]): Promise<string[]> {
+async function knownServices(caller: DlqParts["caller"], own: readonly string[]): Promise<string[]> {
   await caller.discovered();
   const found = caller.tools
     .getTools()
     .flatMap(({ source }) => (source === undefined || source === "local" ? [] : [source]));
-  return [...new Set([...OWN_SERVICES, ...found])].sort();
+  return [...new Set([...own, ...found])].sort();
 }
 
-async function show(bus: Bus, { service, id }: Request<"show">, emit: Emit, signal: AbortSignal): Promise<void> {
+async function show(
+  { bus, forms }: DlqParts,
+  { service, id }: Request<"show">,
+  emit: Emit,
+  signal: AbortSignal,
+): Promise<void> {
   let isFound = false;
   const visited = await bus.visitParked(
     service,
     async (message) => {
       if (message.message.messageId !== id) return "keep";
       isFound = true;
-      await emit({ kind: "parked", ...parkedRecord(service, message, SHOWN_BODY_BYTES) });
+      await emit({ kind: "parked", ...parkedRecord(service, message, { maxBodyBytes: SHOWN_BODY_BYTES, forms }) });
       return "keep";
     },
     { signal },
@@ -117,19 +125,22 @@ async function purge(bus: Bus, { service, id }: Request<"purge">, emit: Emit, si
 }
 
 async function replay(
-  { bus, policy }: Pick<DlqParts, "bus" | "policy">,
+  { bus, policy, forms }: Pick<DlqParts, "bus" | "policy" | "forms">,
   { service, id, timeoutMs }: Request<"replay">,
   emit: Emit,
   signal: AbortSignal,
 ): Promise<void> {
-  await using replayer = createReplayer(bus, { policy, forms: requestForms });
+  await using replayer = createReplayer(bus, { policy, forms });
   const over = new AbortController();
   let isFound = false;
   let stopped: string | undefined;
 
   async function replayOne(parked: ParkedMessage): Promise<boolean> {
     const { message, parkedBy } = parked;
-    const { toolName = "unknown", toolCallId = message.messageId } = parkedRecord(service, parked, 0);
+    const { toolName = "unknown", toolCallId = message.messageId } = parkedRecord(service, parked, {
+      maxBodyBytes: 0,
+      forms,
+    });
     const about = { kind: "replayed", service, id: message.messageId, toolName } as const;
     let answered: ReplayAnswer;
     try {

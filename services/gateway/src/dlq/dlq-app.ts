@@ -1,9 +1,9 @@
 import type { Logger } from "@rockbot/bus";
 import { KEEP_ALIVE } from "@rockbot/edge/inbound";
-import { type HttpApp, noSuchOperatorPath } from "@rockbot/gateway";
-import { UsageError } from "../usage-error.ts";
-import type { DlqEvent } from "./dlq-client.ts";
-import { readDlqRequest } from "./dlq-request.ts";
+import type { HttpApp } from "../http/http-server.ts";
+import { noSuchOperatorPath } from "../operators/operator-routes.ts";
+import type { DlqEvent } from "./dlq-event.ts";
+import { DlqRequestError, readDlqRequest } from "./dlq-request.ts";
 import { type DlqParts, runDlq } from "./run-dlq.ts";
 
 /** Where an operator looks at parked messages. */
@@ -23,7 +23,7 @@ export interface DlqAppOptions {
  * can open, or behind the gateway's door for operators. It is never for every client that can reach the gateway, as
  * tools can.
  */
-export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): HttpApp {
+export function createDlqApp(parts: () => Promise<DlqParts>, { signal, log }: DlqAppOptions): HttpApp {
   return {
     fetch({ url, method }) {
       const { pathname, searchParams } = new URL(url);
@@ -37,7 +37,7 @@ export function createDlqApp(parts: DlqParts, { signal, log }: DlqAppOptions): H
 }
 
 function streamDlq(
-  parts: DlqParts,
+  parts: () => Promise<DlqParts>,
   action: string,
   fields: Readonly<Record<string, string>>,
   { signal, log }: DlqAppOptions,
@@ -54,7 +54,7 @@ function streamDlq(
     try {
       const request = readDlqRequest(action, fields);
       log?.info({ action, service: request.service }, "an operator looks at parked messages");
-      await runDlq(parts, request, emit, AbortSignal.any([left.signal, signal]));
+      await runDlq(await parts(), request, emit, AbortSignal.any([left.signal, signal]));
     } catch (error) {
       await emit(refusal(error)); // rejects if the operator has gone
     } finally {
@@ -64,12 +64,12 @@ function streamDlq(
   }
 
   function refusal(error: unknown): DlqEvent {
-    if (error instanceof UsageError) return { kind: "refusal", message: error.message, isUsage: true };
-    if (signal.aborted) return { kind: "refusal", message: 'Cannot go on: "rockbot up" is stopping', isUsage: false };
+    if (error instanceof DlqRequestError) return { kind: "refusal", message: error.message, isUsage: true };
+    if (signal.aborted) return { kind: "refusal", message: "Cannot go on: the process is stopping", isUsage: false };
     if (!left.signal.aborted) log?.error({ err: error }, "an operator's request failed");
     return {
       kind: "refusal",
-      message: 'Cannot go on: the request failed. The log of "rockbot up" says why',
+      message: "Cannot go on: the request failed. The log of the process says why",
       isUsage: false,
     };
   }

@@ -1,5 +1,4 @@
 import type { ToolErrorMessage, ToolInvokeResponse } from "@rockbot/contracts";
-import type { DlqRequest } from "./dlq-request.ts";
 import type { ParkedRecord } from "./parked-record.ts";
 
 /** The fate of one message that was to be played again. */
@@ -27,11 +26,3 @@ export type DlqEvent =
   | { readonly kind: "end"; readonly stopped?: string | undefined }
   /** Nothing was done. It is wrong usage if asking again gives the same. */
   | { readonly kind: "refusal"; readonly message: string; readonly isUsage: boolean };
-
-/** Where parked messages are looked at: a broker, or a running `rockbot up`. */
-export interface DlqClient extends AsyncDisposable {
-  /** The place in words, for the user. */
-  readonly where: string;
-  /** Hands each event to `emit`, and waits for it. @throws {CommandError} if the messages cannot be reached any more */
-  run(request: DlqRequest, emit: (event: DlqEvent) => void | Promise<void>, signal: AbortSignal): Promise<void>;
-}

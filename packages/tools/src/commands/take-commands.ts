@@ -1,0 +1,85 @@
+import type { KeyObject } from "node:crypto";
+import type { Bus, Logger } from "@rockbot/bus";
+import { createEnvelope, decodeMessage, type Envelope, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { AuditLog } from "@rockbot/records/audit";
+import type { Identity, Sender } from "../messages/identity.ts";
+import { encodeReply } from "../messages/reply.ts";
+import { toToolError } from "../to-tool-error.ts";
+import { type Command, CommandCheck } from "./signed-command.ts";
+
+/**
+ * Obeys a command of one kind.
+ * @returns the answer for the operator
+ * @throws {ToolError} in words
+ */
+export type CommandHandler = (body: Command["body"], operator: string) => Promise<object>;
+
+export interface TakeCommandsOptions {
+  readonly service: string;
+  /** The public half of the key of the operators' door. @default no command is obeyed */
+  readonly key: KeyObject | undefined;
+  /** The handlers, by the kind of command. */
+  readonly handlers: Readonly<Record<string, CommandHandler>>;
+  readonly identity: Pick<Identity, "forged">;
+  readonly audit: AuditLog | undefined;
+  readonly log: Logger;
+}
+
+/**
+ * Handles messages that claim to be commands of operators. A command is obeyed if the operators' door has signed it for
+ * this service in the last minute, and once. A right to publish here makes no difference. Each command that is obeyed
+ * has a line in the audit log.
+ */
+export function createCommandTaker(
+  bus: Bus,
+  { service, key, handlers, identity, audit, log }: TakeCommandsOptions,
+): (message: Envelope, sender: Sender) => Promise<void> {
+  const check = key === undefined ? undefined : new CommandCheck(service, key);
+
+  function read(message: Envelope): Command {
+    if (check === undefined)
+      throw refused(
+        `"${service}" knows no key of operators. Set OPERATOR_PUBLIC_KEY there to the public half of the gateway's`,
+      );
+    const read = decodeMessage("OperatorCommand", message.body);
+    const command = read.ok ? check.take(read.value) : read.fault.message;
+    if (typeof command !== "string") return command;
+    identity.forged("command");
+    throw refused(command);
+  }
+
+  async function obey({ kind, operator, body }: Command): Promise<object> {
+    const handler = Object.hasOwn(handlers, kind) ? handlers[kind] : undefined;
+    let outcome = "ok";
+    try {
+      if (handler === undefined) throw refused(`"${service}" knows no command "${kind}"`);
+      return await handler(body, operator);
+    } catch (error) {
+      outcome = toToolError(error, kind).code;
+      throw error;
+    } finally {
+      await audit?.write({ event: "operator", service, operator, action: kind, of: subjectOf(body), outcome });
+    }
+  }
+
+  return async (message, sender) => {
+    const { replyTo, correlationId, messageId } = message;
+    const ids = { toolCallId: messageId, toolName: "operator" };
+    const obeyed = async (): Promise<object> => obey(read(message));
+    const answer = await obeyed().then(
+      (told) => ({ ...ids, content: JSON.stringify(told) }),
+      (error: unknown) => toToolError(error, "operator"),
+    );
+    if (answer instanceof ToolError)
+      log.warn({ sender: sender.name, why: answer.message }, "did not obey what came as an operator's command");
+    if (replyTo === undefined || !sender.mayHear(replyTo)) return;
+    const reply = createEnvelope({ topic: replyTo, source: service, correlationId, ...encodeReply(ids, answer) });
+    await bus.publish(reply).catch(() => {}); // the operator is told that not all have answered
+  };
+}
+
+const refused = (why: string): ToolError => new ToolError(ToolErrorCode.Denied, `Cannot obey the command: ${why}`);
+
+/** What a command is about, for the audit log: never what somebody else wrote. */
+const subjectOf = ({ toolCallId }: Command["body"]): string | undefined =>
+  typeof toolCallId === "string" ? toolCallId : undefined;

@@ -1,0 +1,26 @@
+import { isPeerName, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { entries, type PolicyDocument } from "@rockbot/policy";
+import type { Operator } from "../door/operator.ts";
+import { speaksFor } from "./operator.ts";
+
+/** @throws {ToolError} `denied`, in words, if the operator does not speak for this caller */
+export function checkSpeaksFor(operator: Operator, caller: string): void {
+  if (!isPeerName(caller))
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot call as ${JSON.stringify(caller.slice(0, 80))}: this is no name of a caller`,
+    );
+  if (speaksFor(operator, caller)) return;
+  const { name, callers } = operator;
+  const known = callers.length === 0 ? "nobody" : callers.join(", ");
+  throw new ToolError(
+    ToolErrorCode.Denied,
+    `Cannot call as "${caller}": the operator "${name}" speaks for ${known}. The policy says for whom: "speaksFor" of the operator`,
+  );
+}
+
+/** The names of callers that there are, of those that the operator speaks for, sorted. */
+export function callersOf(operator: Operator, self: string, { callers }: Pick<PolicyDocument, "callers">): string[] {
+  const named = [self, ...entries(callers).map(([name]) => name), ...operator.callers.filter((one) => isPeerName(one))];
+  return [...new Set(named)].filter((name) => speaksFor(operator, name)).sort();
+}

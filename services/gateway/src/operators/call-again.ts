@@ -1,0 +1,50 @@
+import { ToolError } from "@rockbot/contracts";
+import type { CallRecord } from "@rockbot/records/journal";
+import type { ToolCaller } from "@rockbot/tools";
+import type { OperatorCall } from "../calls/invoke.ts";
+import type { Operator } from "../door/operator.ts";
+import { HttpErrorCode } from "../http/http-error.ts";
+import { checkSpeaksFor } from "./act-as-caller.ts";
+
+/** A call that an operator may make again. */
+export interface FoundCall {
+  readonly record: Pick<CallRecord, "toolName" | "caller" | "onBehalfOf" | "hasReadUntrusted" | "state">;
+  /** The arguments' text; undefined if they were not kept. */
+  readonly args: string | undefined;
+}
+
+/** @returns undefined if no such call is known */
+export type FindCall = (toolCallId: string) => Promise<FoundCall | undefined>;
+
+/** The calls of a journal, which keeps no arguments of calls that have ended. */
+export const withoutArguments =
+  ({ journal }: Pick<ToolCaller, "journal">): FindCall =>
+  async (toolCallId) => {
+    const record = await journal.find(toolCallId);
+    return record === undefined ? undefined : { record, args: undefined };
+  };
+
+/** The effective caller of a call. */
+export const callerOfRecord = ({ onBehalfOf, caller }: Pick<CallRecord, "caller" | "onBehalfOf">): string =>
+  onBehalfOf ?? caller.split(".", 1)[0] ?? "";
+
+/**
+ * The same call once more, as the same caller, for the operator to make.
+ * @throws {ToolError} in words if the operator may not, or it cannot be made
+ */
+export function callAgain(
+  operator: Operator,
+  found: FoundCall | undefined,
+): { readonly as: string; readonly again: NonNullable<OperatorCall["again"]> } {
+  if (found === undefined)
+    throw new ToolError(HttpErrorCode.NotFound, "Cannot call again: no call of this id is known here");
+  const { record, args } = found;
+  const as = callerOfRecord(record);
+  checkSpeaksFor(operator, as);
+  if (args === undefined)
+    throw new ToolError(
+      HttpErrorCode.NotFound,
+      `Cannot call "${record.toolName}" again: the arguments of this call were not kept. Call the tool with arguments of your own`,
+    );
+  return { as, again: { toolName: record.toolName, args, hasReadUntrusted: record.hasReadUntrusted === true } };
+}
