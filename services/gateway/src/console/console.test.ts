@@ -73,6 +73,7 @@ test("a code logs in once, as the operator of this machine, who may do all", asy
   const session = { cookie: cookieOf(login), "rb-console": valueIn(login) };
   expect((await me(gateway, session)).json).toEqual({
     operator: login.json?.["operator"],
+    callers: expect.arrayContaining(["gateway"]),
     version: login.json?.["version"],
     endsAt: login.json?.["endsAt"],
   });
