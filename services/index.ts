@@ -266,7 +266,7 @@ const listed = [
   defineService({
     name: "gateway",
     summary: "Lets callers in by HTTP and MCP, and calls tools for them.",
-    state: ["audit", "blobs", "journals", "mcpSessions", "tasks"],
+    state: ["audit", "blobs", "journals", "figures", "mcpSessions", "tasks"],
     isDelegate: true,
     port: 8480,
     egress: [],

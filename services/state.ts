@@ -54,6 +54,12 @@ export const stateKinds = {
     part: "journals",
     open: (records) => records.journals(),
   },
+  figures: {
+    holds: "how many calls each service had in each minute of the last day, for the console's charts",
+    keys: "rockbot:{figures}:*",
+    part: "figureStore",
+    open: (records) => records.figures(),
+  },
   mcpSessions: {
     holds: "sessions of MCP clients, shared by all gateways",
     keys: "rockbot:{journal}:mcp-sessions:*",

@@ -33,6 +33,7 @@ const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknow
     };
     await journals?.write("me", [record]);
   },
+  figures: async ({ figureStore }) => figureStore?.keep("web", { at: 0, bytes: Buffer.alloc(20, 1) }),
   mcpSessions: async ({ mcpSessions }) => {
     await mcpSessions?.use("me", "1", { isNew: true, maxPerCaller: 1, idleMs: 60_000 });
     await mcpSessions?.cancel({ sessionId: "1", requestId: 1 });

@@ -9,6 +9,7 @@ import type { EndpointLoad, SharedSessions } from "@rockbot/mcp/serve";
 import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
+import type { FigureStore } from "@rockbot/records/figures";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createCommander, readCommandKey } from "@rockbot/tools/commands";
@@ -19,6 +20,7 @@ import { DLQ_PATH } from "./dlq/dlq-app.ts";
 import { type LetterAccess, LetterDesk } from "./dlq/letter-desk.ts";
 import { RefusalLog } from "./door/refusal-log.ts";
 import { ServiceFigures } from "./figures/service-figures.ts";
+import { SharedFigures } from "./figures/shared-figures.ts";
 import { connectionsOf, createGatewayApp } from "./gateway-app.ts";
 import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http/http-server.ts";
@@ -51,6 +53,8 @@ export interface StartGatewayOptions {
   readonly mcpSessions?: SharedSessions | undefined;
   /** Where tasks of A2A clients outlive this process. @default nowhere */
   readonly tasks?: TaskStore | undefined;
+  /** Where gateways share the minutes of the last day. @default each has what it has heard itself */
+  readonly figureStore?: FigureStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
   readonly policy?: PolicyHolder | undefined;
   /** Makes what operators reach by their tokens. @default the calls made here, and what the policy says */
@@ -118,6 +122,7 @@ export async function startGateway(
     journals,
     mcpSessions,
     tasks,
+    figureStore,
     policy,
     operator = callsAndPolicy,
     localOperator,
@@ -159,7 +164,9 @@ export async function startGateway(
   if (mayHearBridge(bus, policy))
     started.use(await offerMcpTools(bus, caller, { agent: agentName, policy, mayRegister, log }));
   const figures = new ServiceFigures({ reports: () => caller.reports() });
+  const shared = figureStore === undefined ? undefined : new SharedFigures(figures, { store: figureStore, log });
   started.use(startLoop(FIGURES_MS, () => figures.tick()));
+  if (shared !== undefined) started.use(startLoop(FIGURES_MS, () => shared.exchange()));
   const refusals = started.use(new RefusalLog({ audit, log }));
   const calls = {
     timeoutMs: callTimeoutMs,

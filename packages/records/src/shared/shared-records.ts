@@ -1,6 +1,7 @@
 import type { Logger } from "@rockbot/bus";
 import type { BlobStore } from "../blobs/index.ts";
 import type { ClaimStore } from "../claims/index.ts";
+import type { FigureStore } from "../figures/index.ts";
 import type { JournalStore } from "../journal/index.ts";
 import type { LeaseStore } from "../leases/index.ts";
 import type { RateStore } from "../rates/index.ts";
@@ -74,6 +75,13 @@ export class SharedRecords implements AsyncDisposable {
   async journals(): Promise<JournalStore | undefined> {
     return this.open("journals", async (...at) =>
       (await import("../journal/redis/index.ts")).connectRedisJournalStore(...at),
+    );
+  }
+
+  /** A day of each service's calls, for the gateways' charts. */
+  async figures(): Promise<FigureStore | undefined> {
+    return this.open("figures", async (...at) =>
+      (await import("../figures/redis/index.ts")).connectRedisFigureStore(...at),
     );
   }
 

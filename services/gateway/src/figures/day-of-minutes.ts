@@ -1,3 +1,5 @@
+import { DAY_BYTES, type FigureRow, ROW_BYTES } from "@rockbot/records/figures";
+
 /** One minute of a service's calls. */
 export interface Minute {
   /** The minute, counted since 1970. */
@@ -11,11 +13,10 @@ export interface Minute {
 
 export const MINUTE_MS = 60_000;
 export const MINUTES_OF_DAY = 1_440;
-const ROW_BYTES = 20;
 
 /** The last day of a service, a row for each minute in which it said what it does. Gateways share the bytes. */
 export class DayOfMinutes {
-  readonly #bytes = Buffer.alloc(MINUTES_OF_DAY * ROW_BYTES);
+  readonly #bytes = Buffer.alloc(DAY_BYTES);
 
   /** Keeps a row, unless a row of the same minute counts more: its gateway saw more of the minute. */
   put({ minute, ended, failed, p50, p95 }: Minute): void {
@@ -53,9 +54,16 @@ export class DayOfMinutes {
   }
 
   /** The bytes of a minute's row, and where they lie in a day. */
-  row(minute: number): { readonly at: number; readonly bytes: Buffer } {
+  row(minute: number): FigureRow {
     const at = placeOf(minute);
-    return { at, bytes: this.#bytes.subarray(at, at + ROW_BYTES) };
+    return { at, bytes: Buffer.from(this.#bytes.subarray(at, at + ROW_BYTES)) };
+  }
+
+  /** Takes the row of a minute as others have it. */
+  mergeRow({ at, bytes }: FigureRow): void {
+    const day = Buffer.alloc(DAY_BYTES);
+    bytes.copy(day, at);
+    this.merge(day);
   }
 }
 

@@ -1,12 +1,11 @@
 import { OldestFirstMap } from "@rockbot/base";
 import type { CallMinute, CallsOfDay, ServiceCalls } from "@rockbot/console/api";
+import { MAX_DAYS } from "@rockbot/records/figures";
 import type { InstanceReport } from "@rockbot/tools";
 import { CallSum, grownSince } from "./call-sum.ts";
 import { MINUTE_MS, MINUTES_OF_DAY } from "./day-of-minutes.ts";
 import { type Gauges, ServiceHistory } from "./service-history.ts";
 
-/** The most services: with 28 800 bytes for the day of each that takes 7 MiB. */
-const MAX_SERVICES = 250;
 const MAX_INSTANCES = 5_000;
 /** An instance that began so lately, and was not heard of before, has done nothing that has been counted. */
 const NEW_MS = MINUTE_MS;
@@ -19,8 +18,6 @@ const NOTHING = new CallSum().counts;
 export interface ServiceFiguresOptions {
   /** The last words of each service's instances. */
   readonly reports: () => ReadonlyMap<string, readonly InstanceReport[]>;
-  /** Told of each minute that is over. @default nobody */
-  readonly onMinute?: ((service: string, minute: number) => void) | undefined;
   /** Unix milliseconds. @default Date.now */
   readonly clock?: (() => number) | undefined;
 }
@@ -31,6 +28,8 @@ export interface ServiceFiguresOptions {
  */
 export class ServiceFigures {
   readonly #options: ServiceFiguresOptions;
+  /** Told of each minute that is over. */
+  onMinute: (service: string, minute: number) => void = () => {};
   readonly #clock: () => number;
   readonly #histories = new Map<string, ServiceHistory>();
   /** The last counts of each instance, also of one that is not heard of for a while. */
@@ -99,8 +98,8 @@ export class ServiceFigures {
   history(service: string): ServiceHistory | undefined {
     const known = this.#histories.get(service);
     if (known !== undefined) return known;
-    if (this.#histories.size > MAX_SERVICES) this.#forgetOne();
-    if (this.#histories.size > MAX_SERVICES) return undefined;
+    if (this.#histories.size >= MAX_DAYS) this.#forgetOne();
+    if (this.#histories.size >= MAX_DAYS) return undefined;
     const history = new ServiceHistory(this.#clock());
     this.#histories.set(service, history);
     return history;
@@ -123,7 +122,7 @@ export class ServiceFigures {
 
   #add(service: string, now: number, counts: CallSum["counts"], gauges: Gauges): void {
     const ended = this.history(service)?.add(now, counts, gauges);
-    if (ended !== undefined) this.#options.onMinute?.(service, ended);
+    if (ended !== undefined) this.onMinute(service, ended);
   }
 
   /** Room for a new service is that of one which has been silent for a day. */

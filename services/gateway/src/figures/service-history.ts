@@ -53,14 +53,14 @@ export class ServiceHistory {
 
   /** The row of a minute; undefined if nobody heard of the service then. */
   row(minute: number): Minute | undefined {
-    return minute === this.#minute ? this.#rowOfSum() : this.day.get(minute);
+    return minute === this.#minute && this.seenAt > 0 ? this.#rowOfSum() : this.day.get(minute);
   }
 
   #turn(now: number): number | undefined {
     const minute = Math.floor(now / MINUTE_MS);
     if (minute === this.#minute) return undefined;
-    const ended = this.#minute;
-    this.day.put(this.#rowOfSum());
+    const ended = this.seenAt > 0 ? this.#minute : undefined;
+    if (ended !== undefined) this.day.put(this.#rowOfSum());
     this.#sum = new CallSum();
     this.#minute = minute;
     return ended;

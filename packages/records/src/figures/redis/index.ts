@@ -1,0 +1,1 @@
+export { connectRedisFigureStore } from "./redis-figure-store.ts";
