@@ -54,6 +54,10 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
       file: "test/bench/pages/browse/browse.ts",
       about: "many browses of large pages at once, with a hostile one among them: kept by --out docs/measured",
     },
+    console: {
+      file: "test/console/measure.ts",
+      about: "how soon the console can be used and shows a killed service, and what viewers cost its gateway",
+    },
     search: {
       file: "test/search/measure.ts",
       about: "how well and how fast tools are found, and what the tools mode saves",

@@ -69,4 +69,11 @@ test("one operator follows at most so many streams, and others still find a plac
   expect(began.filter(({ status }) => status === "fulfilled").length).toBe(32);
   expect((await gateway.send({ path: "/operator/overview", headers: OPS })).status).toBe(200);
   for (const stream of streams) await stream.return(undefined);
+  const again = async (): Promise<string> => {
+    const stream = follow(gateway.url, OPS);
+    const began = await stream.next().then(() => "follows", String);
+    await stream.return(undefined);
+    return began;
+  };
+  await expect.poll(again, { timeout: 30_000 }).toBe("follows"); // whoever leaves gives up the place
 });
