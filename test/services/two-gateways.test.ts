@@ -44,7 +44,8 @@ async function start() {
         { allow: ["*"], tokens: [{ hash: hashOf(`token-of-${caller}-of-the-test`) }] },
       ]),
     ),
-    operators: [{ name: "ada", tokens: [{ hash: hashOf("token-of-ada-of-the-test") }] }],
+    keep: { tools: ["echo-*"] },
+    operators: [{ name: "ada", sees: ["arguments"], tokens: [{ hash: hashOf("token-of-ada-of-the-test") }] }],
   });
   const policy = started.use(await openPolicy(policyFile));
   const guides = [{ name, summary: "Echoes.", document: "# Echo" }];
@@ -151,6 +152,10 @@ test("a call that one gateway made is found at the other, by its caller and by o
         .poll(() => read(`${url}/v1/calls/key-${at}`, "alice"), POLL)
         .toMatchObject({ ...found, result: { content: "done" } });
       expect(await read(`${url}/operator/calls/${toolCallId}`, "ada")).toMatchObject({ call: found });
+      expect(await read(`${url}/operator/calls/${toolCallId}/kept`, "ada")).toMatchObject({
+        arguments: { state: "kept", text: "{}" },
+        result: { state: "not-seen" },
+      });
       expect(await read(`${url}/v1/calls/key-${at}`, "bob")).toMatchObject({ code: "not_found" });
     }
     const listed = async () => {

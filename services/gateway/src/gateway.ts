@@ -31,6 +31,7 @@ import type { LocalOperator } from "./operators/local-operator.ts";
 import type { OperatorHttpApp } from "./operators/operator.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
 import { createHistoryApp, HISTORY_PATH } from "./operators/operator-history.ts";
+import { withKeptArguments } from "./operators/operator-kept.ts";
 import { createOverviewApp, OVERVIEW_PATH } from "./operators/operator-overview.ts";
 import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
@@ -59,6 +60,8 @@ export interface StartGatewayOptions {
   readonly policy?: PolicyHolder | undefined;
   /** Makes what operators reach by their tokens. @default the calls made here, and what the policy says */
   readonly operator?: ((parts: OperatorParts) => OperatorHttpApp) | undefined;
+  /** The journals of all callers in this process. @default its own */
+  readonly allJournals?: (() => readonly ToolCaller["journal"][]) | undefined;
   /** A further operator, for this process's life. @default those of the policy only */
   readonly localOperator?: LocalOperator | undefined;
   /** The way to dead letters by a user of its own. @default they are not reached */
@@ -126,6 +129,7 @@ export async function startGateway(
     policy,
     operator = callsAndPolicy,
     localOperator,
+    allJournals,
     letters: letterAccess,
     commandKey = keyOf(config),
     consoleFiles = builtConsole(),
@@ -207,6 +211,7 @@ export async function startGateway(
         ? undefined
         : operator({ bus, caller, policy, letters, figures, signal: drainOver.signal }),
     localOperator,
+    findCall: withKeptArguments(allJournals ?? (() => [caller.journal])),
     commander,
     audit,
     console: config.serveConsole ? { files: consoleFiles } : undefined,

@@ -111,6 +111,7 @@ export async function up(options: UpOptions): Promise<void> {
       signal: shutdown.signal,
       operator: operatorOf({ journals, further }, approvalsIn(running), log),
       localOperator,
+      allJournals: journals,
       ...keys,
     };
     const remembered = await remember({ service, config }, { records, started, log });

@@ -43,6 +43,16 @@ export async function callTool(
   return endOf(response, onProgress);
 }
 
+/** Makes a call again, as its caller, with the arguments that are kept. */
+export async function callAgain(toolCallId: string): Promise<End> {
+  const response = await ask(`/operator/calls/${encodeURIComponent(toolCallId)}/again`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "text/event-stream" },
+    body: "{}",
+  });
+  return endOf(response, () => {});
+}
+
 async function endOf(response: Response, onProgress: (message: string) => void): Promise<End> {
   for await (const { event, value } of eventsOf<Record<string, unknown>>(response)) {
     if (event === "progress") onProgress(String(value["message"] ?? `${value["progress"] ?? ""}`));

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { askJson } from "./session.ts";
-import type { Calls, CallsOfDay, CallWithInner, Me, Overview, Tool } from "./types.ts";
+import type { Calls, CallsOfDay, CallWithInner, Kept, Me, Overview, Tool } from "./types.ts";
 
 /** How often what is shown is asked for anew, in milliseconds. */
 const FRESH_MS = 2_000;
@@ -63,6 +63,14 @@ export const call = (id: string) =>
     queryKey: ["call", id],
     queryFn: ({ signal }) => askJson<CallWithInner>(`/operator/calls/${encodeURIComponent(id)}`, { signal }),
     refetchInterval: FRESH_MS,
+  });
+
+/** The arguments and the result of a call, as far as they are kept and the operator may see them. */
+export const keptTexts = (id: string, state: string) =>
+  queryOptions({
+    queryKey: ["kept", id, state], // the result comes with the end
+    queryFn: ({ signal }) => askJson<Kept>(`/operator/calls/${encodeURIComponent(id)}/kept`, { signal }),
+    retry: false,
   });
 
 export const tools = queryOptions({

@@ -126,6 +126,23 @@ export interface CallWithInner {
   readonly isWhole: boolean;
 }
 
+/** Texts of a call that are kept: `GET /operator/calls/{toolCallId}/kept`. */
+export interface Kept {
+  readonly arguments: KeptText;
+  readonly result: KeptText;
+}
+
+/** One of the texts. `not-seen` is for operators whose `sees` does not name it. */
+export type KeptText =
+  | {
+      readonly state: "kept";
+      readonly text: string;
+      readonly isCut: boolean;
+      readonly isRedacted: boolean;
+      readonly until: number;
+    }
+  | { readonly state: "not-kept" | "not-seen" };
+
 /** A tool that has been announced: `GET /operator/tools`. */
 export interface Tool {
   readonly name: string;

@@ -8,6 +8,7 @@ import { StateBadge, toneOf } from "../look/badge.tsx";
 import { Copy } from "../look/copy.tsx";
 import { Shown } from "../look/states.tsx";
 import { Moment } from "../look/time.tsx";
+import { CallAgain } from "./call-again.tsx";
 import { InnerCalls } from "./inner-calls.tsx";
 import { Texts } from "./texts.tsx";
 import { Timeline } from "./timeline.tsx";
@@ -83,6 +84,8 @@ function Found({ call, inner, isWhole }: Omit<CallWithInner, "call"> & { readonl
             </Link>
           </Fact>
         )}
+        {call.operator === undefined ? null : <Fact name="made by the operator">{call.operator}</Fact>}
+        {call.hasReadUntrusted ? <Fact name="led by">content of strangers</Fact> : null}
       </section>
       <Steps call={call} />
       <Timeline call={call} />
@@ -117,6 +120,7 @@ function Steps({ call }: { readonly call: Call }) {
           {cancel.error.message}
         </p>
       )}
+      {!isOpen && who?.operator.may.includes("call") === true ? <CallAgain call={call} /> : null}
     </>
   );
 }

@@ -67,6 +67,10 @@ const calls = objectOf({
   inFlight: count,
   oldestMs: { ...count, description: "Age of the oldest call that an instance has and has not started." },
 });
+const keptText = objectOf(
+  { state: { enum: ["kept", "not-kept", "not-seen"] } },
+  { text, isCut: { type: "boolean" }, isRedacted: { type: "boolean" }, until: time },
+);
 const overview = objectOf(
   {
     at: time,
@@ -185,6 +189,13 @@ export const operatorOperations: readonly OperatorOperation[] = [
       inner: list(call),
       isWhole: { type: "boolean" },
     }),
+  },
+  {
+    method: "get",
+    path: "/operator/calls/{toolCallId}/kept",
+    summary: "Show what a call was given and what it gave, as far as the policy keeps it and the operator sees it.",
+    right: "read",
+    answer: objectOf({ arguments: keptText, result: keptText }),
   },
   {
     method: "post",

@@ -1,8 +1,9 @@
 import type { CallWithInner } from "@rockbot/console/api";
 import { type CallFilter, type CallRecord, type CallSearch, CallState, searchJournals } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
-import type { HttpApp } from "../http/http-server.ts";
 import { findCall } from "./find-call.ts";
+import type { OperatorHttpApp } from "./operator.ts";
+import { keptFor } from "./operator-kept.ts";
 import { noSuchOperatorPath } from "./operator-routes.ts";
 
 /** Where an operator reads calls, on a socket or by an operator's token only. */
@@ -14,14 +15,22 @@ const LISTED_CALLS = 100;
 /**
  * The routes behind `rockbot calls`, for the calls of all callers in this process, and of all whose journals are in the
  * same Redis. `GET /operator/calls` takes `limit`, 100 unless given, a filter, and the `cursor` of the page before.
- * `GET /operator/calls/{toolCallId}` also has the calls that it led to.
+ * `GET /operator/calls/{toolCallId}` also has the calls that it led to. Texts under `/kept` are for operators who see
+ * arguments or results.
  */
-export function createCallsApp(journals: () => readonly ToolCaller["journal"][]): HttpApp {
+export function createCallsApp(journals: () => readonly ToolCaller["journal"][]): OperatorHttpApp {
   return {
-    async fetch({ url, method }) {
+    async fetch({ url, method }, { operator, see }) {
       const { pathname, searchParams } = new URL(url);
-      const toolCallId = decoded(/^\/operator\/calls\/([^/]+)$/.exec(pathname)?.[1]);
+      const [, id, kept] = /^\/operator\/calls\/([^/]+)(\/kept)?$/.exec(pathname) ?? [];
+      const toolCallId = decoded(id);
       if (method !== "GET" || (toolCallId === undefined && pathname !== CALLS_PATH)) return noSuchOperatorPath();
+      if (toolCallId !== undefined && kept !== undefined) {
+        const call = await findCall(journals(), toolCallId);
+        if (call === null)
+          return Response.json({ message: "Cannot read texts: no such call is known" }, { status: 404 });
+        return Response.json(await keptFor({ operator, see }, call, journals()));
+      }
       if (toolCallId !== undefined) return Response.json(await callWithInner(journals(), toolCallId));
       const asked = readQuery(searchParams);
       if (Array.isArray(asked))
