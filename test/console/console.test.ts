@@ -11,7 +11,7 @@ const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin
 );
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-const PAGES = ["", "calls", "tools", "tools/web_browse", "letters", "servers", "policy"];
+const PAGES = ["", "calls", "tools", "tools/web_browse", "agents", "letters", "servers", "policy"];
 
 describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
   const started = new AsyncDisposableStack();

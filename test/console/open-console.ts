@@ -7,11 +7,14 @@ export const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/
   existsSync(path),
 );
 
-/** A running system, and a tab of its console whose operator is logged in. */
-export async function openConsole() {
+/**
+ * A running system, and a tab of its console whose operator is logged in.
+ * @param env the settings of the system
+ */
+export async function openConsole(env: Readonly<Record<string, string>> = {}) {
   await using started = new AsyncDisposableStack();
   const folder = started.use(temporaryFolder());
-  const up = started.use(await startUp({ folder: folder.path }));
+  const up = started.use(await startUp({ folder: folder.path, env }));
   const browser = await chromium.launch({
     executablePath: browserPath as string,
     chromiumSandbox: process.getuid?.() !== 0, // root has none

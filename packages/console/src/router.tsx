@@ -52,6 +52,11 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/agents",
+    component: lazyRouteComponent(() => import("./pages/agents.tsx"), "AgentsPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/letters",
     component: lazyRouteComponent(() => import("./pages/letters.tsx"), "LettersPage"),
   }),

@@ -147,7 +147,9 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const authenticate = createAuthenticator({ self: caller.agent, token, policy, isOpen });
   const callOptions = { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log };
   const invokeTool = invoke(caller, callOptions);
-  addOperators(app, caller, { ...options, invoke: invokeTool, log });
+  const chat =
+    sessions === undefined ? undefined : chatCompletions(caller, { ...callOptions, sessions, stallMs: ANSWER_MS });
+  addOperators(app, caller, { ...options, invoke: invokeTool, chat, log });
   const toolsOf = (by: string | undefined) => listTools(caller.toolsOf(by ?? caller.agent));
   const agents = a2a?.({ headers, stallMs: ANSWER_MS });
   // A stranger reads from the card how to ask, and nothing else.
@@ -181,20 +183,9 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   app.get("/v1/calls/:toolCallId", async (c) =>
     c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))),
   );
-  if (sessions !== undefined) {
-    const chat = chatCompletions(caller, {
-      sessions,
-      stallMs: ANSWER_MS,
-      maxTimeoutMs,
-      keepAliveMs,
-      headers,
-      keys,
-      refusals,
-      signal,
-      log,
-    });
+  if (chat !== undefined) {
     const embed = embeddings(caller, callOptions);
-    addChatRoutes(app, chat, embed, models(caller, toolsOf));
+    addChatRoutes(app, (c) => chat(c), embed, models(caller, toolsOf));
   }
   if (agents !== undefined) app.all(`${agents.path}/*`, agents.requests);
   app.get("/openapi.json", async (c) => {
@@ -221,7 +212,11 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 function addOperators(
   app: Hono<GatewayEnv>,
   caller: ToolCaller,
-  options: GatewayAppOptions & { readonly invoke: ReturnType<typeof invoke>; readonly log: Logger },
+  options: GatewayAppOptions & {
+    readonly invoke: ReturnType<typeof invoke>;
+    readonly chat: ReturnType<typeof chatCompletions> | undefined;
+    readonly log: Logger;
+  },
 ): void {
   const { policy, operator, localOperator: local, console, allowedHosts = [], allowedOrigins = [] } = options;
   if (operator === undefined || policy === undefined) return;
@@ -247,6 +242,7 @@ function addOperators(
     admit: admission(({ req }) => (req.path === STREAM_PATH ? viewers : admissions)),
     stream: operatorStream(operator, stream),
     invoke: options.invoke,
+    chat: options.chat,
     findCall: options.findCall,
     commander: options.commander,
     audit: options.audit,
@@ -283,7 +279,7 @@ function addProbes(app: Hono<GatewayEnv>, notReady: () => readonly string[]): vo
   });
 }
 
-type Answer = ReturnType<typeof chatCompletions>;
+type Answer = (c: Context<GatewayEnv>) => Promise<Response>;
 
 function addChatRoutes(
   app: Hono<GatewayEnv>,

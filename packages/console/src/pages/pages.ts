@@ -3,6 +3,7 @@ export const pages = [
   { to: "/", name: "Now" },
   { to: "/calls", name: "Calls" },
   { to: "/tools", name: "Tools" },
+  { to: "/agents", name: "Agents" },
   { to: "/letters", name: "Dead letters" },
   { to: "/servers", name: "Servers" },
   { to: "/policy", name: "Policy" },

@@ -80,8 +80,7 @@ export function invoke(
       const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), {
         timeoutMs,
         maxTimeoutMs,
-        // An operator's key is never the call of the caller itself.
-        caller: operator === undefined ? onBehalfOf : `${onBehalfOf ?? caller.agent} by the operator ${operator}`,
+        caller: keyOwner(onBehalfOf ?? caller.agent, operator) ?? onBehalfOf,
       });
       call = { toolCallId, toolName };
       args = again?.args ?? readArguments(c.get("body"), incoming.headers);
@@ -137,6 +136,10 @@ export function invoke(
     }
   };
 }
+
+/** An operator's Idempotency-Key is never that of the caller itself. @returns undefined if no operator asks */
+export const keyOwner = (caller: string, operator: string | undefined): string | undefined =>
+  operator === undefined ? undefined : `${caller} by the operator ${operator}`;
 
 /**
  * Answers past the Response of the web, which is another object with another stream: head and body go out in one write.

@@ -4,7 +4,7 @@ import { newId, readOutput, ToolError, ToolErrorCode, tools } from "@rockbot/con
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import { asToolError } from "../calls/as-tool-error.ts";
-import type { InvokeOptions } from "../calls/invoke.ts";
+import { type InvokeOptions, keyOwner, type OperatorCall } from "../calls/invoke.ts";
 import type { GatewayEnv } from "../door/guard.ts";
 import { readChatBody } from "../http/read-body.ts";
 import { sendStream } from "../http/send-stream.ts";
@@ -39,7 +39,10 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
   const { maxTimeoutMs, refusals, signal, log } = options;
   const turns = new TurnCalls(caller, options);
 
-  return async (c: Context<GatewayEnv>): Promise<Response> => {
+  return async (
+    c: Context<GatewayEnv>,
+    { operator }: Pick<Partial<OperatorCall>, "operator"> = {},
+  ): Promise<Response> => {
     const by = c.get("caller");
     const receivedAt = performance.now();
     let call = { toolCallId: newId(), toolName };
@@ -48,7 +51,7 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
       const headers = readChatHeaders((name) => c.req.header(name), {
         timeoutMs: maxTimeoutMs,
         maxTimeoutMs,
-        caller: by,
+        caller: keyOwner(by ?? caller.agent, operator) ?? by,
       });
       call = { toolCallId: headers.toolCallId, toolName };
       const request = readChatRequest(readChatBody(c.get("body"), c.env.incoming.headers), headers.sessionId);
@@ -59,7 +62,7 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
         );
       isRead = true;
       const head = { toolCallId: headers.toolCallId, model: request.model, created: Math.floor(Date.now() / 1000) };
-      const turn = { by, headers, request };
+      const turn = { by, operator, headers, request };
       if (request.isStream) return await stream(c, turns, turn, new ChunkWriter(head, request.includeUsage), options);
 
       const visited = turns.visit(turn);
@@ -70,7 +73,14 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
     } catch (error) {
       const toolError = asToolError(error, toolName, { caller, isSent: true, signal, log });
       if (!isRead)
-        await refusals?.call({ ...call, caller: by ?? caller.agent, args: undefined, error: toolError, receivedAt });
+        await refusals?.call({
+          ...call,
+          caller: by ?? caller.agent,
+          operator,
+          args: undefined,
+          error: toolError,
+          receivedAt,
+        });
       return answerOpenAiError(c, toolError, call);
     }
   };

@@ -142,12 +142,13 @@ const usageOf = ({
 });
 
 const detailsOf = (
-  { turn_id: turnId, session_id: sessionId, finish, reason }: ToolAgentChatOutput,
+  { turn_id: turnId, session_id: sessionId, finish, reason, usage }: ToolAgentChatOutput,
   isUntrusted: boolean,
 ): object => ({
   turnId,
   sessionId,
   finish,
   ...(reason === undefined ? {} : { reason }),
+  ...(usage.cost === undefined ? {} : { cost: usage.cost }),
   isUntrusted,
 });

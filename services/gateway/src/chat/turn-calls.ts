@@ -12,6 +12,8 @@ import { RunningTurns, type TurnVisit } from "./running-turns.ts";
 /** A turn that a request asks for. */
 export interface Turn {
   readonly by: string | undefined;
+  /** The operator who asks as that caller. @default the caller itself asks */
+  readonly operator?: string | undefined;
   readonly headers: ChatHeaders;
   readonly request: ChatRequest;
 }
@@ -28,16 +30,16 @@ export class TurnCalls {
   }
 
   /** Joins the turn, or starts it. @throws {ToolError} `conflict` if another runs under its key */
-  visit({ by, headers, request: { input } }: Turn): TurnVisit {
+  visit({ by, operator, headers, request: { input } }: Turn): TurnVisit {
     const { toolCallId, goesOn } = headers;
     const visited = this.#running.visit({ toolCallId, by, input, goesOn }, (gone) =>
-      this.#call(by, headers, input, gone),
+      this.#call({ by, operator }, headers, input, gone),
     );
     return { ...visited, result: this.#whileHere(visited.result) };
   }
 
   async #call(
-    by: string | undefined,
+    { by, operator }: Pick<Turn, "by" | "operator">,
     { toolCallId, timeoutMs, goesOn, hasKey, hasReadUntrusted }: ChatHeaders,
     input: ChatRequest["input"],
     gone: AbortSignal,
@@ -53,8 +55,9 @@ export class TurnCalls {
     try {
       using _key = hasKey ? keys.hold(toolCallId, TOOL) : undefined;
       const keepAnswer = hasKey || goesOn;
-      const about = { toolCallId, timeoutMs, onBehalfOf: by, hasReadUntrusted, keepAnswer, isSentAgain: keepAnswer };
-      return await this.#caller.call(TOOL, input, { ...about, signal: ends, onSent });
+      const about = { toolCallId, timeoutMs, onBehalfOf: by, operator, hasReadUntrusted };
+      const again = { keepAnswer, isSentAgain: keepAnswer };
+      return await this.#caller.call(TOOL, input, { ...about, ...again, signal: ends, onSent });
     } catch (error) {
       const failed = orNoAgent(
         asToolError(error, TOOL, { ...this.#options, caller: this.#caller, isSent }),
@@ -64,6 +67,7 @@ export class TurnCalls {
       if (!isSent)
         await refusals?.call({
           caller: by ?? this.#caller.agent,
+          operator,
           toolName: TOOL,
           toolCallId,
           args: input,

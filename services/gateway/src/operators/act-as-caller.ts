@@ -1,5 +1,7 @@
 import { isPeerName, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { entries, type PolicyDocument } from "@rockbot/policy";
+import type { Context } from "hono";
+import type { GatewayEnv } from "../door/guard.ts";
 import type { Operator } from "../door/operator.ts";
 import { speaksFor } from "./operator.ts";
 
@@ -17,6 +19,19 @@ export function checkSpeaksFor(operator: Operator, caller: string): void {
     ToolErrorCode.Denied,
     `Cannot call as "${caller}": the operator "${name}" speaks for ${known}. The policy says for whom: "speaksFor" of the operator`,
   );
+}
+
+/**
+ * Has a request run as the caller that it names in `as`, or as the gateway's own agent.
+ * @returns the operator who sends it
+ * @throws {ToolError} `denied`, in words, if the operator does not speak for that caller
+ */
+export function actAsAsked(c: Context<GatewayEnv>, self: string): Operator {
+  const as = c.req.query("as") ?? self;
+  const operator = c.get("operator");
+  checkSpeaksFor(operator, as);
+  c.set("caller", as === self ? undefined : as);
+  return operator;
 }
 
 /** The names of callers that there are, of those that the operator speaks for, sorted. */

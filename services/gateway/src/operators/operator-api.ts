@@ -224,6 +224,13 @@ export const operatorOperations: readonly OperatorOperation[] = [
     right: "call",
   },
   {
+    method: "post",
+    path: "/operator/chat/completions",
+    summary: "Ask the agent as a caller that the operator speaks for, as POST /v1/chat/completions does.",
+    right: "call",
+    query: { as: { ...text, description: "The caller; the gateway's own agent if left out." } },
+  },
+  {
     method: "get",
     path: "/operator/policy",
     summary: "Say what the policy in force says of a caller and a tool.",

@@ -7,14 +7,16 @@ import type { ToolCaller } from "@rockbot/tools";
 import type { Commander } from "@rockbot/tools/commands";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { OperatorCall } from "../calls/invoke.ts";
+import { noAgent } from "../chat/no-agent.ts";
 import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
 import type { Operator } from "../door/operator.ts";
 import type { ReceivedBody } from "../http/read-body.ts";
-import { callersOf, checkSpeaksFor } from "./act-as-caller.ts";
+import { actAsAsked, callersOf } from "./act-as-caller.ts";
 import { callAgain, type FindCall, withoutArguments } from "./call-again.ts";
 import { type CancelCallParts, createCancelCall } from "./cancel-call.ts";
 import { type OperatorHttpApp, shownOperator } from "./operator.ts";
 import { operatorApiDocument } from "./operator-api.ts";
+import { CHAT_PATH, checkSession } from "./operator-chat.ts";
 import { operatorGate } from "./operator-gate.ts";
 import { STREAM_PATH } from "./operator-stream.ts";
 import { createSee } from "./see.ts";
@@ -26,6 +28,8 @@ export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   readonly admit: MiddlewareHandler<GatewayEnv>;
   /** Answers a call of a tool for the caller that the context names: undefined for the gateway's own agent. */
   readonly invoke: (c: Context<GatewayEnv>, call: OperatorCall) => Promise<Response>;
+  /** Asks the agent, in the same way. @default there is no agent */
+  readonly chat?: ((c: Context<GatewayEnv>, call: Pick<OperatorCall, "operator">) => Promise<Response>) | undefined;
   readonly caller: CancelCallParts["caller"] & Pick<ToolCaller, "agent" | "journal">;
   /** Gives services commands. @default calls of this gateway alone can be cancelled */
   readonly commander?: Commander | undefined;
@@ -57,6 +61,7 @@ export function operatorsApp(
     identify,
     admit,
     invoke,
+    chat,
     caller,
     findCall = withoutArguments(caller),
     commander,
@@ -96,12 +101,13 @@ export function operatorsApp(
   });
   app.get(STREAM_PATH, stream);
   app.get(`${OPERATOR_PATH}openapi.json`, (c) => c.json(operatorApiDocument(version)));
-  app.post(`${OPERATOR_PATH}tools/:name/invoke`, (c) => {
-    const as = c.req.query("as") ?? caller.agent;
-    const operator = c.get("operator");
-    checkSpeaksFor(operator, as);
-    c.set("caller", as === caller.agent ? undefined : as);
-    return invoke(c, { operator: operator.name });
+  const seeFor = (c: Context<GatewayEnv>) => createSee(c.get("operator"), { audit, log });
+  app.post(`${OPERATOR_PATH}tools/:name/invoke`, (c) => invoke(c, { operator: actAsAsked(c, caller.agent).name }));
+  app.post(CHAT_PATH, async (c) => {
+    const operator = actAsAsked(c, caller.agent);
+    await checkSession(operator, c.req.header("rockbot-session"), seeFor(c));
+    if (chat === undefined) throw noAgent();
+    return await chat(c, { operator: operator.name });
   });
   app.post(`${OPERATOR_PATH}calls/:toolCallId/again`, async (c) => {
     const operator = c.get("operator");
@@ -117,7 +123,7 @@ export function operatorsApp(
     const answer = await operator.fetch(withBody(c.req.raw, c.get("body")), {
       ...c.env,
       operator: c.get("operator"),
-      see: createSee(c.get("operator"), { audit, log }),
+      see: seeFor(c),
     });
     for (const [name, value] of Object.entries(headers)) answer.headers.set(name, value);
     return answer;

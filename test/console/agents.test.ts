@@ -1,0 +1,89 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type ModelServer, startModelServer, temporaryFolder } from "@rockbot/testing";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { browserPath, openConsole } from "./open-console.ts";
+
+const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
+const HOSTILE = "# Done\n\n<img src=x onerror=alert(1)> [here](javascript:alert(1)) and [there](https://example.com/)";
+
+describe.skipIf(browserPath === undefined)(`the page of agents, ${why}`, { timeout: 60_000 }, () => {
+  const started = new AsyncDisposableStack();
+  let model: ModelServer;
+  let system: Awaited<ReturnType<typeof openConsole>>;
+  const say = async (text: string) => {
+    await system.page.getByLabel("a message to the agent").fill(text);
+    await system.page.getByRole("button", { name: "Send" }).click();
+  };
+  const turn = (index: number) => system.page.locator(".turns > li").nth(index);
+
+  beforeAll(async () => {
+    const folder = started.use(temporaryFolder());
+    const behaviors = join(folder.path, "behaviors.json");
+    await writeFile(
+      behaviors,
+      JSON.stringify({ "test-model": { contextTokens: 100_000, price: { input: 1_000, output: 1_000 } } }),
+    );
+    model = started.use(await startModelServer([]));
+    system = started.use(
+      await openConsole({
+        MODEL_URL: model.url,
+        MODEL: model.model,
+        MODEL_API_KEY: model.apiKey,
+        MODEL_BEHAVIORS: behaviors,
+      }),
+    );
+    await system.goTo("agents");
+  }, 120_000);
+  afterAll(() => started.disposeAsync());
+
+  test("a turn is seen as it runs: its calls with their pages, its text as data, its tokens and cost", async () => {
+    const { page, faults } = system;
+    model.play([
+      { text: "Let me look.", toolCalls: [{ name: "html_to_text", arguments: { html: "<p>a page" } }] },
+      { text: HOSTILE, usage: { inputTokens: 1_000, outputTokens: 500 } },
+    ]);
+    await say("What is on it?");
+    const asked = page.getByRole("alertdialog");
+    await expect.poll(() => asked.textContent()).toContain("agent__chat as gateway?");
+    await page.getByRole("button", { name: /^Yes, call/ }).click();
+    await turn(0).getByText("answered").waitFor();
+    expect(await turn(0).textContent()).toMatch(/Let me look\.[\s\S]*html_to_text ok[\s\S]*\d+ tokens.*cost \d/);
+    await turn(0).getByRole("heading", { name: "Done" }).waitFor();
+    expect(await page.locator("main img, main a[href^=javascript]").count()).toBe(0);
+    expect(await turn(0).getByRole("link", { name: /there/ }).textContent()).toBe("there (https://example.com/)");
+
+    await turn(0).locator("summary").click();
+    await turn(0).getByRole("link", { name: "the call" }).click();
+    await page.getByText("Started: the tool runs").waitFor();
+    await page.goBack();
+    await turn(0).getByText("answered").waitFor();
+    expect(faults).toEqual([]);
+  });
+
+  test("a turn is stopped, and a further one knows what was said", async () => {
+    const { page } = system;
+    await page.getByRole("button", { name: "New conversation" }).click();
+    model.play([{ text: "The first." }, { text: "A very long answer.", delayMs: 30_000 }, { text: "The last." }]);
+    await say("One");
+    await page.getByRole("button", { name: /^Yes, call/ }).click();
+    await turn(0).getByText("The first.").waitFor();
+    await say("Two");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await turn(1).getByText("Stopped: the turn was cancelled.").waitFor();
+    await say("Three");
+    await turn(2).getByText("The last.").waitFor();
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toMatch(/One[\s\S]*The first\.[\s\S]*Three/);
+  });
+
+  test("what a model fails with is said, and a phone shows all of it", async () => {
+    const { page } = system;
+    await page.setViewportSize({ width: 360, height: 740 });
+    model.play([{ status: 401, error: { message: "no such key" } }]);
+    await say("Four");
+    await expect
+      .poll(() => turn(3).getByRole("alert").allTextContents())
+      .toEqual([expect.stringMatching(/^Cannot answer/)]);
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+  });
+});
