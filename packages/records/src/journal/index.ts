@@ -24,5 +24,13 @@ export { type LeaseSlotOptions, leaseSlot, type SlotLease } from "./lease-slot.t
 
 // The calls of all callers.
 
-export { type CallFilter, type CallPage, type CallPlace, type CallSearch, MAX_EXAMINED } from "./search-calls.ts";
+export {
+  type CallFilter,
+  type CallPage,
+  type CallPlace,
+  type CallSearch,
+  MAX_EXAMINED,
+  ownerOf,
+  startOf,
+} from "./search-calls.ts";
 export { readKept, type SearchedJournal, searchJournals } from "./search-journals.ts";

@@ -46,6 +46,7 @@ export interface CallPage {
 /** One search looks at as many calls as this. */
 export const MAX_EXAMINED = 10_000;
 
+/** When the call was made, in Unix milliseconds. */
 export const startOf = ({ steps, deadlineAt }: Pick<CallRecord, "steps" | "deadlineAt">): number =>
   steps[0]?.at ?? deadlineAt;
 

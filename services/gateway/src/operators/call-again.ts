@@ -1,5 +1,5 @@
 import { ToolError } from "@rockbot/contracts";
-import type { CallRecord } from "@rockbot/records/journal";
+import { type CallRecord, ownerOf } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import type { OperatorCall } from "../calls/invoke.ts";
 import type { Operator } from "../door/operator.ts";
@@ -24,10 +24,6 @@ export const withoutArguments =
     return record === undefined ? undefined : { record, args: undefined };
   };
 
-/** The effective caller of a call. */
-export const callerOfRecord = ({ onBehalfOf, caller }: Pick<CallRecord, "caller" | "onBehalfOf">): string =>
-  onBehalfOf ?? caller.split(".", 1)[0] ?? "";
-
 /**
  * The same call once more, as the same caller, for the operator to make.
  * @throws {ToolError} in words if the operator may not, or it cannot be made
@@ -39,7 +35,7 @@ export function callAgain(
   if (found === undefined)
     throw new ToolError(HttpErrorCode.NotFound, "Cannot call again: no call of this id is known here");
   const { record, args } = found;
-  const as = callerOfRecord(record);
+  const as = ownerOf(record);
   checkSpeaksFor(operator, as);
   if (args === undefined)
     throw new ToolError(

@@ -1,9 +1,9 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { isOpen } from "@rockbot/records/journal";
+import { isOpen, ownerOf } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Commander } from "@rockbot/tools/commands";
 import { HttpErrorCode } from "../http/http-error.ts";
-import { callerOfRecord, type FindCall } from "./call-again.ts";
+import type { FindCall } from "./call-again.ts";
 
 export interface CancelCallParts {
   readonly caller: Pick<ToolCaller, "cancel" | "services" | "knownTools">;
@@ -33,7 +33,7 @@ export const createCancelCall =
     const services = (await caller.services()).filter(
       ({ service, isServed }) => isServed && (owner === undefined || service === owner),
     );
-    const body = { toolCallId, ...(record === undefined ? {} : { caller: callerOfRecord(record) }) };
+    const body = { toolCallId, ...(record === undefined ? {} : { caller: ownerOf(record) }) };
     const answers = await Promise.all(
       services.map(({ service, instances }) =>
         commander.send({ kind: "cancel", service, operator, body }, { instances, timeoutMs: ANSWER_MS }),

@@ -38,6 +38,9 @@ export const withKeptArguments =
     const record = await findCall(journals(), toolCallId);
     if (record === null) return undefined;
     const texts = await readKept(journals(), record);
-    const isWhole = texts !== undefined && !texts.cut.includes("arguments") && !texts.redacted.includes("arguments");
-    return { record, args: isWhole ? texts.arguments : undefined };
+    return { record, args: wholeArguments(texts) };
   };
+
+/** The arguments as they were sent; undefined if something is missing from them. */
+export const wholeArguments = (texts: KeptTexts | undefined): string | undefined =>
+  texts?.cut.includes("arguments") || texts?.redacted.includes("arguments") ? undefined : texts?.arguments;

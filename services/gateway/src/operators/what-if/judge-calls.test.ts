@@ -1,7 +1,7 @@
 import { createPolicy, readPolicy } from "@rockbot/policy";
 import { expect, test } from "vitest";
 import { judgeCalls } from "./judge-calls.ts";
-import type { PastCall } from "./past-call.ts";
+import type { PastCall } from "./past-calls.ts";
 
 const policy = async (text: string) => createPolicy(await readPolicy(text, "policy.yaml"));
 const ALL = "everyone: { allow: ['*'] }";
@@ -49,11 +49,10 @@ test("a call whose arguments are not known is never judged as allowed by a rule 
   expect(await verdicts('{"url":"http://evil"}')).toBe("denied");
 });
 
-test("where untrusted content decides, a call of which nobody noted that cannot be judged", async () => {
+test("a call that untrusted content led to is judged as such", async () => {
   const strict = "everyone: { allow: ['*'], afterUntrusted: { effects: deny } }";
   const verdicts = async (more: Partial<PastCall>) => (await judged(strict, call(more)))[0]?.tried;
   expect(await verdicts({ hasReadUntrusted: true })).toBe("denied");
   expect(await verdicts({ hasReadUntrusted: false })).toBe("allowed");
-  expect(await verdicts({ hasReadUntrusted: undefined })).toBe("unknown");
-  expect(await verdicts({ hasReadUntrusted: undefined, isReadOnly: true })).toBe("allowed");
+  expect(await verdicts({ hasReadUntrusted: true, isReadOnly: true })).toBe("allowed");
 });

@@ -1,6 +1,6 @@
 import type { Verdict, WhatIfRow } from "@rockbot/console/api";
 import type { Policy } from "@rockbot/policy";
-import type { PastCall } from "./past-call.ts";
+import type { PastCall } from "./past-calls.ts";
 
 /** A policy's answer to one call, and why. */
 interface Judged {
@@ -34,15 +34,7 @@ export function judgeCalls(inForce: Policy, proposed: Policy, calls: readonly Pa
 }
 
 function judge(policy: Policy, call: PastCall): Judged {
-  const { hasReadUntrusted } = call;
-  if (hasReadUntrusted !== undefined) return judgeUse(policy, call, hasReadUntrusted);
-  const [trusted, untrusted] = [judgeUse(policy, call, false), judgeUse(policy, call, true)];
-  if (trusted.verdict === untrusted.verdict) return trusted;
-  return { verdict: "unknown", because: `nobody has noted whether untrusted content led to it: ${untrusted.because}` };
-}
-
-function judgeUse(policy: Policy, call: PastCall, hasReadUntrusted: boolean): Judged {
-  const { isAllowed, because, argumentRules } = policy.decide({ ...call, hasReadUntrusted });
+  const { isAllowed, because, argumentRules } = policy.decide(call);
   if (!isAllowed) return { verdict: "denied", because };
   if (argumentRules.length === 0) return { verdict: "allowed", because };
   if (call.arguments === undefined)

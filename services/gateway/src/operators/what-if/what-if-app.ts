@@ -1,8 +1,8 @@
 import type { WhatIf } from "@rockbot/console/api";
 import type { PolicyHolder } from "@rockbot/policy";
-import type { HttpApp } from "../../http/http-server.ts";
+import type { OperatorHttpApp } from "../operator.ts";
 import { noSuchOperatorPath } from "../operator-routes.ts";
-import type { PastCall } from "./past-call.ts";
+import { type PastCall, type PastCallsParts, pastCalls } from "./past-calls.ts";
 import { tryPolicy } from "./try-policy.ts";
 
 /** Where an operator tries another policy against the calls that were made. */
@@ -14,15 +14,11 @@ const MAX_POLICY_BYTES = 1024 * 1024;
 /**
  * `POST /operator/policy/what-if` with the text of a policy says which of the newest calls it would judge otherwise than
  * the policy in force. Nothing changes by it. One trial runs at a time.
- * @param calls gives the newest calls, with arguments where those are kept and this request may see them
  */
-export function createWhatIfApp(
-  policy: Pick<PolicyHolder, "current">,
-  calls: (request: Request) => Promise<readonly PastCall[]>,
-): HttpApp {
+export function createWhatIfApp(policy: Pick<PolicyHolder, "current">, parts: PastCallsParts): OperatorHttpApp {
   let isBusy = false;
   return {
-    async fetch(request) {
+    async fetch(request, env) {
       if (request.method !== "POST" || new URL(request.url).pathname !== WHAT_IF_PATH) return noSuchOperatorPath();
       const proposed = await request.text();
       if (Buffer.byteLength(proposed) > MAX_POLICY_BYTES)
@@ -30,7 +26,7 @@ export function createWhatIfApp(
       if (isBusy) return refused(429, "another trial is running. Try it again in a few seconds");
       isBusy = true;
       try {
-        return await answer(policy.current(), proposed, await calls(request));
+        return await answer(policy.current(), proposed, await pastCalls(parts, env));
       } finally {
         isBusy = false;
       }

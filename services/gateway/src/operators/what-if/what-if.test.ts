@@ -9,7 +9,10 @@ const POLICY = `
 callers:
   gateway: { allow: [echo] }
   researcher: { allow: [echo, fail], tokens: [{ hash: ${hash("of-researcher")} }] }
-operators: [{ name: ops, tokens: [{ hash: ${hash("of-ops")} }] }]
+operators:
+  - { name: ops, tokens: [{ hash: ${hash("of-ops")} }] }
+  - { name: eyes, tokens: [{ hash: ${hash("of-eyes")} }], may: [read], sees: [arguments] }
+keep: { tools: [echo] }
 `;
 const by = (token: string) => ({ authorization: `Bearer ${token}` });
 
@@ -33,6 +36,16 @@ test("another policy is tried against the calls that were made, and nothing chan
   expect(outcome).toMatchObject({ calls: 1, more: 0, since: expect.any(Number) });
   expect(outcome.proposed).not.toBe(outcome.inForce);
   expect((await gateway.invoke("echo", {}, by("of-researcher"))).status).toBe(200);
+});
+
+test("arguments count where they were kept and the operator may see them, and nowhere else", async () => {
+  await using gateway = await startTried();
+  const rule = (text: string) =>
+    `everyone: { allow: [echo], rules: [{ tools: [echo], arguments: { properties: { text: { const: ${text} } } } }] }`;
+  const verdict = async (...attempt: [text: string, token: string]) =>
+    ((await gateway.attempt(rule(attempt[0]), attempt[1])).json as unknown as WhatIf).rows[0]?.tried;
+  expect([await verdict("mine", "of-eyes"), await verdict("other", "of-eyes")]).toEqual(["allowed", "denied"]);
+  expect([await verdict("mine", "of-ops"), await verdict("other", "of-ops")]).toEqual(["unknown", "unknown"]);
 });
 
 test("a text that is no policy is answered with all its faults, and with their lines", async () => {
