@@ -1,10 +1,13 @@
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
+import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type ModelServer, startModelServer, temporaryFolder } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { browserPath, openConsole } from "./open-console.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const HOSTILE = "# Done\n\n<img src=x onerror=alert(1)> [here](javascript:alert(1)) and [there](https://example.com/)";
 
 describe.skipIf(browserPath === undefined)(`the page of agents, ${why}`, { timeout: 60_000 }, () => {
@@ -74,6 +77,47 @@ describe.skipIf(browserPath === undefined)(`the page of agents, ${why}`, { timeo
     await say("Three");
     await turn(2).getByText("The last.").waitFor();
     expect(JSON.stringify(model.requests.at(-1)?.messages)).toMatch(/One[\s\S]*The first\.[\s\S]*Three/);
+  });
+
+  test("the schedules, skills and robots of the caller are listed, with the last answers, and their texts are data", async () => {
+    const { page, faults } = system;
+    model.play(() => ({ text: "The kettle is <b>hot</b>." }));
+    const kettle = { name: "kettle", cron: "* * * * * *", description: "Look at the kettle.", run_once: true };
+    expect(await (await system.call("schedule_task", kettle)).json()).toMatchObject({ isError: false });
+    const task = { name: "weekly", cron: "0 9 * * 1", description: "Say <b>hello</b>." };
+    expect(await (await system.call("schedule_task", task)).json()).toMatchObject({
+      toolName: "schedule_task",
+      isError: false,
+    });
+    const skill = { name: "greeting", content: "How <i>to greet</i>.\n\nSay hello." };
+    expect(await (await system.call("save_skill", skill)).json()).toMatchObject({
+      toolName: "save_skill",
+      isError: false,
+    });
+    const list = (name: string) => page.getByRole("region", { name });
+    const lookAgain = (name: string) => list(name).getByRole("button", { name: "Look again" }).click();
+    for (const name of ["Skills", "Robots"]) await lookAgain(name);
+    const rowOf = (name: string, of = "") => list(name).getByRole("row").filter({ hasText: of }).last();
+    const answer = async () => {
+      await lookAgain("Scheduled tasks");
+      return rowOf("Scheduled tasks", "kettle")
+        .locator("pre")
+        .textContent({ timeout: 1_000 })
+        .catch(() => "");
+    };
+    await expect.poll(answer, { timeout: 20_000, interval: 200 }).toBe("The kettle is <b>hot</b>.");
+    await expect
+      .poll(() => rowOf("Scheduled tasks", "weekly").textContent())
+      .toMatch(/weekly0 9 \* \* 1 .*none.*<b>hello<\/b>/);
+    expect(await rowOf("Scheduled tasks", "weekly").locator("time").count()).toBe(1);
+    await expect.poll(() => rowOf("Skills").textContent()).toMatch(/greeting, version 1its own.*<i>to greet<\/i>/);
+    await list("Robots").getByText("There are no robots.").waitFor();
+    await page.evaluate(axe);
+    const { violations } = (await page.evaluate("axe.run()")) as {
+      violations: readonly { readonly id: string; readonly impact: string }[];
+    };
+    expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+    expect(faults).toEqual([]);
   });
 
   test("what a model fails with is said, and a phone shows all of it", async () => {

@@ -5,6 +5,7 @@ import type { Me, Tool } from "../api/types.ts";
 import { Needs } from "../look/needs.tsx";
 import { Empty, Shown } from "../look/states.tsx";
 import { ASK_TOOL, Chat } from "./agents/chat.tsx";
+import { Kept } from "./agents/kept.tsx";
 
 export function AgentsPage() {
   const who = useQuery(me);
@@ -46,6 +47,7 @@ function AsCaller({ who, tools: all }: { readonly who: Me; readonly tools: reado
           “rockbot doctor” says what is missing.
         </Empty>
       )}
+      <Kept as={as} tools={all} />
     </>
   );
 }
