@@ -136,7 +136,8 @@ export class CallJournal implements AsyncDisposable {
     const before = isNew ? undefined : this.#calls.get(toolCallId)?.record;
     const attempts = (before?.attempts ?? 0) + 1;
     const deadlineAt = this.#clock() + timeoutMs;
-    const given = args === undefined ? {} : { given: digestOf(args, this.#keep !== undefined) };
+    const speaker = this.#speaker({ caller: this.#caller, onBehalfOf, operator });
+    const given = args === undefined ? {} : { given: digestOf(args, speaker) };
     const begun = {
       toolCallId,
       toolName,
@@ -160,8 +161,13 @@ export class CallJournal implements AsyncDisposable {
 
   /** Keeps what a call gave, if that is kept of its tool: the result's text, or the words of its error. Before its end is noted. */
   gave(notes: CallNotes, text: string, isError = false): void {
-    if (!isError) notes.gave(digestOf(text, this.#keep !== undefined));
+    if (!isError) notes.gave(digestOf(text, this.#speaker(notes.head)));
     this.#keepText(notes, "result", text);
+  }
+
+  /** Names who chose the texts of a call, or nobody if texts have no hashes. */
+  #speaker({ operator, ...call }: Pick<CallRecord, "caller" | "onBehalfOf" | "operator">): string | undefined {
+    return this.#keep === undefined ? undefined : JSON.stringify([ownerOf(call), operator]);
   }
 
   #keepText(notes: CallNotes, name: "arguments" | "result", text: string): void {

@@ -53,6 +53,26 @@ describe.each(["memory", "Redis"] as const)("texts of calls in %s", (kind) => {
     expect(open?.given?.hash).not.toBe(a?.given?.hash);
   });
 
+  test("have other hashes in calls of another caller or of an operator, so that nobody finds them out by guesses", async () => {
+    await using system = await start(kind);
+    const hashes = ([who, onBehalfOf, operator]: readonly [string, string, string?]) => {
+      const asked = { toolCallId: who, toolName: "kept", timeoutMs: 1_000, args: "the guess", onBehalfOf, operator };
+      const notes = system.journal.asked(asked);
+      system.journal.gave(notes, "the guess");
+      return [notes.record.given?.hash, notes.record.gave?.hash];
+    };
+    const speakers = [
+      ["a", "researcher"],
+      ["b", "writer"],
+      ["c", "researcher", "ops"],
+      ["d", "researcher", "other"],
+    ] as const;
+    const [researcher, ...others] = speakers.map(hashes);
+
+    expect(new Set([researcher, ...others].flat()).size).toBe(speakers.length);
+    expect(hashes(["e", "researcher"])).toEqual(researcher);
+  });
+
   test("have no secrets, also where one lies over the cut, and are no longer than the rule says", async () => {
     await using system = await start(kind, { bytes: 50 });
     const likely = randomBytes(32).toString("hex");

@@ -27,7 +27,7 @@ export interface KeptTexts {
 export interface TextDigest {
   /** The length of the text in UTF-8. */
   readonly bytes: number;
-  /** Equal texts have equal ones in the life of a process, and nobody else can tell what a text was. */
+  /** Equal texts of one speaker have equal ones in the life of a process, and nobody can tell what a text was. */
   readonly hash?: string | undefined;
 }
 
@@ -35,9 +35,15 @@ const KEY = randomBytes(16).toString("hex");
 /** As many characters of a text count for its hash. */
 const MAX_HASHED = 256 * 1024;
 
-export const digestOf = (text: string, isHashed: boolean): TextDigest => ({
+/**
+ * The size of a text, and its hash for `speaker` if there is one, which is JSON. Each speaker has hashes of its own. So nobody finds
+ * out a text of another one by calls with guesses.
+ */
+export const digestOf = (text: string, speaker: string | undefined): TextDigest => ({
   bytes: Buffer.byteLength(text),
-  ...(isHashed ? { hash: hash("sha256", KEY + text.slice(0, MAX_HASHED), "hex").slice(0, 16) } : {}),
+  ...(speaker === undefined
+    ? {}
+    : { hash: hash("sha256", KEY + speaker + text.slice(0, MAX_HASHED), "hex").slice(0, 16) }),
 });
 
 /** A secret that begins before the cut is looked for in so many characters beyond it. */
