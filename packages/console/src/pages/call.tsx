@@ -104,6 +104,7 @@ function Steps({ call }: { readonly call: Call }) {
     onSettled: () => cache.invalidateQueries({ queryKey: ["call", call.toolCallId] }),
   });
   const isOpen = toneOf(call) === "quiet";
+  const mayAgain = who?.operator.may.includes("call") === true && who.operator.sees.includes("arguments");
   return (
     <>
       <div className="row">
@@ -120,7 +121,7 @@ function Steps({ call }: { readonly call: Call }) {
           {cancel.error.message}
         </p>
       )}
-      {!isOpen && who?.operator.may.includes("call") === true ? <CallAgain call={call} /> : null}
+      {!isOpen && mayAgain ? <CallAgain call={call} /> : null}
     </>
   );
 }

@@ -1,10 +1,12 @@
-import { ToolError } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type CallRecord, ownerOf } from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import type { OperatorCall } from "../calls/invoke.ts";
 import type { Operator } from "../door/operator.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
 import { checkSpeaksFor } from "./act-as-caller.ts";
+import { OperatorSight } from "./operator.ts";
+import type { See } from "./see.ts";
 
 /** A call that an operator may make again. */
 export interface FoundCall {
@@ -43,4 +45,16 @@ export function callAgain(
       `Cannot call "${record.toolName}" again: the arguments of this call were not kept. Call the tool with arguments of your own`,
     );
   return { as, again: { toolName: record.toolName, args, hasReadUntrusted: record.hasReadUntrusted === true } };
+}
+
+/**
+ * Reads the arguments of a call for an operator who makes it again, since the answer may repeat them.
+ * @throws {ToolError} if the operator may not see them
+ */
+export async function readAgain(see: See, { name }: Operator, toolCallId: string): Promise<void> {
+  if (await see(OperatorSight.Arguments, toolCallId)) return;
+  throw new ToolError(
+    ToolErrorCode.Denied,
+    `Cannot call again: the answer may repeat the arguments, and the operator "${name}" may not see them. The policy says what it may: "sees" of the operator. Call the tool with arguments of your own`,
+  );
 }

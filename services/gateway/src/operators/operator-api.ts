@@ -220,7 +220,7 @@ export const operatorOperations: readonly OperatorOperation[] = [
   {
     method: "post",
     path: "/operator/calls/{toolCallId}/again",
-    summary: "Make a call again, as its caller, with its arguments if they were kept.",
+    summary: "Make a call again, as its caller, with its arguments if they were kept and the operator sees them.",
     right: "call",
   },
   {

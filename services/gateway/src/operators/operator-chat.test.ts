@@ -49,6 +49,14 @@ async function startChat(script: Parameters<typeof serveTestAgent>[1] = twoWords
         headers: headersOf(token, more),
         body: { ...body, stream: true, stream_options: { include_usage: true } },
       }),
+    callTool: async (token: string, tool: string, args: object, more: Record<string, string> = {}) => {
+      const path = `/operator/tools/${tool}/invoke?as=researcher`;
+      const { status } = await gateway.send(
+        { method: "POST", path, headers: headersOf(token, more) },
+        JSON.stringify(args),
+      );
+      return status;
+    },
     calls: async () =>
       (
         await gateway.send({
@@ -121,6 +129,22 @@ test("a session of others is gone on with by an operator who sees transcripts al
   expect(await as("ops", "operator:reader:1")).toBe(403);
   expect(await as("ops", "operator:ops:1")).toBe(200);
   expect(await as("reader", "notes")).toBe(200);
+  expect(chat.turns.map(({ sessionId }) => sessionId)).toEqual(["operator:ops:1", "notes"]);
+  expect(chat.lines).toContainEqual(
+    expect.objectContaining({ event: "operator", operator: "reader", action: "read transcripts", of: "notes" }),
+  );
+});
+
+test("no tool of the agent tells an operator of sessions that it may not see, however they are named", async () => {
+  await using chat = await startChat();
+  const message = "What was said?";
+  expect(await chat.callTool("ops", "agent__chat", { message, session_id: "notes" })).toBe(403);
+  expect(await chat.callTool("ops", "agent__chat", { message }, { "rockbot-session": "notes" })).toBe(403);
+  expect(await chat.callTool("ops", "agent__events", { session_id: "notes" })).toBe(403);
+  expect(await chat.callTool("ops", "agent__family", {})).toBe(403);
+  expect(chat.turns).toEqual([]);
+  expect(await chat.callTool("ops", "agent__chat", { message, session_id: "operator:ops:1" })).toBe(200);
+  expect(await chat.callTool("reader", "agent__chat", { message, session_id: "notes" })).toBe(200);
   expect(chat.turns.map(({ sessionId }) => sessionId)).toEqual(["operator:ops:1", "notes"]);
   expect(chat.lines).toContainEqual(
     expect.objectContaining({ event: "operator", operator: "reader", action: "read transcripts", of: "notes" }),

@@ -20,3 +20,30 @@ export async function checkSession({ name }: Operator, session: string | undefin
     `Cannot go on with the session: "${name}" does not see transcripts. Name a session that begins with "${own}", or add transcripts to "sees" of the operator in the policy`,
   );
 }
+
+/** Tools of the agent that tell what was said in a session. */
+const telling = new Set(["agent__chat", "agent__events", "agent__family", "agent__helper"]);
+
+/** A call of an operator, with the session of its headers. */
+interface SessionCall {
+  readonly toolName: string;
+  readonly args: unknown;
+  readonly session?: string | undefined;
+}
+
+/**
+ * Checks the sessions of a call as those of a conversation: that of its headers, and that which the agent's tools take
+ * as an argument.
+ * @throws {ToolError} `denied`, in words
+ */
+export async function checkCallSessions(
+  operator: Operator,
+  { toolName, args, session }: SessionCall,
+  see: See,
+): Promise<void> {
+  await checkSession(operator, session, see);
+  if (!telling.has(toolName)) return;
+  const { session_id: asked }: { session_id?: unknown } = args ?? {};
+  if (typeof asked === "string") await checkSession(operator, asked, see);
+  else if (toolName === "agent__family") await checkSession(operator, "all", see); // it then lists sessions
+}

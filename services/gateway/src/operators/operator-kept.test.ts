@@ -33,7 +33,7 @@ async function startKeeping() {
     call,
     kept: async (id: string, token: string) => (await send("GET", `/operator/calls/${id}/kept`, token)).json,
     get: async (path: string, token: string) => (await send("GET", path, token)).json,
-    again: async (id: string) => send("POST", `/operator/calls/${id}/again`, "both"),
+    again: async (id: string, token = "both") => send("POST", `/operator/calls/${id}/again`, token),
   });
 }
 
@@ -76,4 +76,16 @@ test("of a tool that the policy does not name nothing is kept; a call is made ag
   expect((await gateway.again(long)).status).toBe(404);
   const whole = await gateway.call("echo", { text: "again" });
   expect((await gateway.again(whole)).json).toMatchObject({ content: expect.stringContaining("again") });
+});
+
+test("an operator who may not see arguments makes no call again, as its answer may repeat them; each reading has a line", async () => {
+  await using gateway = await startKeeping();
+  const id = await gateway.call("echo", { text: "unmistakable" });
+  for (const token of ["half", "blind"]) {
+    const { status, json } = await gateway.again(id, token);
+    expect([status, json?.["message"]]).toEqual([403, expect.stringContaining(`"${token}" may not see them`)]);
+  }
+  expect(gateway.reads()).toEqual([]);
+  expect((await gateway.again(id)).status).toBe(200);
+  expect(gateway.reads()).toMatchObject([{ operator: "both", action: "read arguments", of: id }]);
 });
