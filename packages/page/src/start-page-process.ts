@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from "node:child_process";
 import { extname } from "node:path";
 import { fileURLToPath } from "node:url";
 import { within } from "@rockbot/base";
-import { cpuTimeMs } from "./cpu-time.ts";
+import { cpuTimeMs } from "@rockbot/base/cpu-time";
 import { memoryBytes } from "./memory-bytes.ts";
 import type { PageJob, PageOutcome } from "./page-job.ts";
 

@@ -1,14 +1,16 @@
-import { parentPort, workerData } from "node:worker_threads";
+import { once } from "node:events";
 import { createPolicy, policyNotes, readPolicy } from "@rockbot/policy";
 import { judgeCalls } from "./judge-calls.ts";
 import { READY, type Trial, type TrialOutcome } from "./try-policy.ts";
 
-// The thread that tries a policy. What an operator has pasted may be slow to read, and so the gateway can end it.
+// The process that tries a policy. What an operator has pasted may be slow to read, or need much memory, and so the
+// gateway can end it.
 
-const { inForce, proposed, calls } = workerData as Trial;
+const [trial] = await once(process, "message");
+const { inForce, proposed, calls } = trial as Trial;
 const before = createPolicy(await readPolicy(inForce, "in force"));
-parentPort?.postMessage(READY);
-parentPort?.postMessage(await outcome());
+process.send?.(READY);
+process.send?.(await outcome());
 
 async function outcome(): Promise<TrialOutcome> {
   try {

@@ -68,6 +68,20 @@ test("a text that takes too long is given up, and the gateway goes on", async ()
   expect((await gateway.attempt("{}")).status).toBe(200);
 });
 
+test("a text that ends the process that reads it does not end the gateway", async () => {
+  await using gateway = await startTried();
+  const deep = `${"{not: ".repeat(3_000)}{}${"}".repeat(3_000)}`;
+  const many = Array.from({ length: 40_000 }, (_, i) => `c${i}: { allow: ['*'] }`).join(", ");
+  for (const text of [
+    `everyone: { allow: ['*'], rules: [{ tools: ['*'], arguments: ${deep} }] }`,
+    `callers: { ${many} }`,
+  ]) {
+    const { status, json } = await gateway.attempt(text);
+    expect([status, json]).toEqual([400, { message: expect.stringMatching(/^Cannot (try|load) the policy/) }]);
+  }
+  expect((await gateway.attempt("{}")).status).toBe(200);
+});
+
 test("only operators may try one", async () => {
   await using gateway = await startTried();
   expect((await gateway.attempt("{}", "of-researcher")).status).toBe(401);
