@@ -12,6 +12,10 @@ const RECORD_BYTES = 700;
 const KEY_MS = MAX_AGE_MS + 3_600_000;
 /** As many calls as this are forgotten in one command: more than it writes, and not so many that others wait. */
 const MAX_FORGOTTEN = 1_000;
+/** One caller loses so many at most before it is seen anew which one has most. */
+const AT_ONCE = 16;
+/** The first write after each such time forgets what has ended. */
+const SWEEP_MS = 1_000;
 
 /**
  * Forgets calls, and counts what each effective caller has. The name of a call in the index is `id caller owner`: see
@@ -21,34 +25,58 @@ const ledger = `
 local index, ids, sizes, total, kepts = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
 local prefix = ARGV[2]
 local function parentOf(text)
-  return text and string.match(text, '"parent":"([^"\\\\]+)"')
+  local at = text and string.find(text, '"parent":"', 1, true) -- a pattern takes far longer to find nothing
+  return at and string.match(text, '^"parent":"([^"\\\\]+)"', at)
 end
-local function forget(key)
-  local id, caller, owner = string.match(key, '^(.*) (%S+) (%S+)$')
-  local records, own = prefix .. ':calls:' .. caller, prefix .. ':of:' .. owner
-  local text = redis.call('HGET', records, id)
-  redis.call('HDEL', records, id)
-  redis.call('ZREM', prefix .. ':order:' .. caller, id)
-  redis.call('SREM', prefix .. ':open:' .. caller, id)
-  redis.call('ZREM', index, key)
-  redis.call('ZREM', ids, key)
-  redis.call('ZREM', own, key)
-  local parent = parentOf(text)
-  if parent then redis.call('ZREM', prefix .. ':inner:' .. parent, key) end
+local function all(command, key, list)
+  if #list > 0 then redis.call(command, key, unpack(list)) end
+end
+local function entry(map, name)
+  map[name] = map[name] or { ids = {}, keys = {}, owners = {}, bytes = 0 }
+  return map[name]
+end
+local function forgetKept(key, caller, id)
   local kept = prefix .. ':kept:' .. caller .. ':' .. id
-  local keptBytes = redis.call('STRLEN', kept)
-  if keptBytes > 0 then
-    redis.call('DEL', kept)
-    redis.call('ZREM', kepts, key .. ' ' .. keptBytes)
+  local bytes = redis.call('STRLEN', kept)
+  if bytes == 0 then return 0 end
+  redis.call('DEL', kept)
+  redis.call('ZREM', kepts, key .. ' ' .. bytes)
+  return bytes
+end
+local function forget(keys)
+  if #keys == 0 then return end
+  local callers, owners, hasKept = {}, {}, redis.call('EXISTS', kepts) == 1
+  for i, key in ipairs(keys) do
+    local id, caller, owner = string.match(key, '^(.*) (%S+) (%S+)$')
+    local of = entry(callers, caller)
+    of.ids[#of.ids + 1], of.keys[#of.keys + 1], of.owners[#of.owners + 1] = id, key, owner
   end
-  local bytes = ${RECORD_BYTES} + (text and #text or 0) + keptBytes
-  if redis.call('EXISTS', own) == 0 then
-    bytes = redis.call('ZSCORE', sizes, owner) or 0
-    redis.call('ZREM', sizes, owner)
-  else
-    redis.call('ZINCRBY', sizes, -bytes, owner)
+  for caller, of in pairs(callers) do
+    local records = prefix .. ':calls:' .. caller
+    for i, text in ipairs(redis.call('HMGET', records, unpack(of.ids))) do
+      local key, owner, parent = of.keys[i], entry(owners, of.owners[i]), parentOf(text)
+      if parent then redis.call('ZREM', prefix .. ':inner:' .. parent, key) end
+      owner.keys[#owner.keys + 1] = key
+      owner.bytes = owner.bytes + ${RECORD_BYTES} + (text and #text or 0)
+      if hasKept then owner.bytes = owner.bytes + forgetKept(key, caller, of.ids[i]) end
+    end
+    redis.call('HDEL', records, unpack(of.ids))
+    redis.call('ZREM', prefix .. ':order:' .. caller, unpack(of.ids))
+    redis.call('SREM', prefix .. ':open:' .. caller, unpack(of.ids))
   end
-  redis.call('DECRBY', total, bytes)
+  redis.call('ZREM', index, unpack(keys))
+  redis.call('ZREM', ids, unpack(keys))
+  for owner, of in pairs(owners) do
+    local own, bytes = prefix .. ':of:' .. owner, of.bytes
+    redis.call('ZREM', own, unpack(of.keys))
+    if redis.call('EXISTS', own) == 0 then
+      bytes = redis.call('ZSCORE', sizes, owner) or 0
+      redis.call('ZREM', sizes, owner)
+    else
+      redis.call('ZINCRBY', sizes, -bytes, owner)
+    end
+    redis.call('DECRBY', total, bytes)
+  end
 end`;
 
 export const commands = {
@@ -63,20 +91,20 @@ export const commands = {
     lua: `${ledger}
 local now, caller, maxCalls, maxBytes, maxOwn = tonumber(ARGV[1]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
 local function stays(id, text)
-  local request = string.match(text, '"request":"([^"]+)"')
-  if not request or string.find(text, '"state":"answered"', 1, true) then return false end
+  local at = string.find(text, '"request":"', 1, true)
+  if not at or string.find(text, '"state":"answered"', 1, true) then return false end
+  local request = string.match(text, '^"request":"([^"]+)"', at)
   local kept = redis.call('HGET', KEYS[1], id)
   return kept and (string.find(kept, '"state":"answered"', 1, true) or (string.match(kept, '"request":"([^"]+)"') or request) ~= request)
-end
-local function all(command, key, list)
-  if #list > 0 then redis.call(command, key, unpack(list)) end
 end
 local texts, order, names, opened, ended, owners, written = {}, {}, {}, {}, {}, {}, 0
 for at = 7, #ARGV, 8 do
   local id, key, owner, time, isOpen, text, keep, keepMs = unpack(ARGV, at, at + 7)
   if not stays(id, text) then
     local own, bytes = prefix .. ':of:' .. owner, #text
-    if redis.call('ZADD', index, time, key) == 1 then
+    local before = redis.call('HSTRLEN', KEYS[1], id)
+    if before == 0 then
+      redis.call('ZADD', index, time, key)
       redis.call('ZADD', own, time, key)
       names[#names + 1], names[#names + 2] = 0, key
       order[#order + 1], order[#order + 2] = time, id
@@ -88,15 +116,15 @@ for at = 7, #ARGV, 8 do
       end
       bytes = bytes + ${RECORD_BYTES}
     else
-      bytes = bytes - redis.call('HSTRLEN', KEYS[1], id)
+      bytes = bytes - before
     end
     if keep ~= '' then
       local kept = prefix .. ':kept:' .. caller .. ':' .. id
-      local before = redis.call('STRLEN', kept)
-      if before > 0 then redis.call('ZREM', kepts, key .. ' ' .. before) end
+      local had = redis.call('STRLEN', kept)
+      if had > 0 then redis.call('ZREM', kepts, key .. ' ' .. had) end
       redis.call('SET', kept, keep, 'PX', keepMs)
       redis.call('ZADD', kepts, now + keepMs, key .. ' ' .. #keep)
-      bytes = bytes + #keep - before
+      bytes = bytes + #keep - had
     end
     texts[#texts + 1], texts[#texts + 2] = id, text
     local list = isOpen == '1' and opened or ended
@@ -115,7 +143,27 @@ for owner, bytes in pairs(owners) do
   redis.call('ZINCRBY', sizes, bytes, owner)
   redis.call('PEXPIRE', prefix .. ':of:' .. owner, ${KEY_MS})
 end
-for _, member in ipairs(redis.call('ZRANGEBYSCORE', kepts, '-inf', now, 'LIMIT', 0, 200)) do
+if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
+  for i = 1, 9 do if i ~= 4 then redis.call('PEXPIRE', KEYS[i], ${KEY_MS}) end end
+  redis.call('ZADD', KEYS[4], ARGV[1], caller)
+end
+local left = ${MAX_FORGOTTEN}
+local function forgetOldest(owner, count)
+  local oldest = redis.call('ZRANGE', prefix .. ':of:' .. owner, 0, math.min(count, left) - 1)
+  left = #oldest > 0 and left - #oldest or 0
+  forget(oldest)
+end
+while left > 0 do
+  local excess = redis.call('ZCARD', index) - maxCalls
+  if excess <= 0 and tonumber(redis.call('GET', total)) <= maxBytes then break end
+  forgetOldest(redis.call('ZREVRANGE', sizes, 0, 0)[1] or '', math.max(1, math.min(excess, ${AT_ONCE})))
+end
+for owner in pairs(owners) do
+  local excess = redis.call('ZCARD', prefix .. ':of:' .. owner) - maxOwn
+  if excess > 0 and left > 0 then forgetOldest(owner, excess) end
+end
+if not redis.call('SET', prefix .. ':swept', 1, 'NX', 'PX', ${SWEEP_MS}) then return 1 end
+for _, member in ipairs(redis.call('ZRANGEBYSCORE', kepts, '-inf', now, 'LIMIT', 0, ${MAX_FORGOTTEN})) do
   local id, of, owner, bytes = string.match(member, '^(.*) (%S+) (%S+) (%d+)$')
   redis.call('ZREM', kepts, member)
   redis.call('DEL', prefix .. ':kept:' .. of .. ':' .. id)
@@ -124,29 +172,13 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', kepts, '-inf', now, 'LIMIT',
     redis.call('DECRBY', total, bytes)
   end
 end
-for _, key in ipairs(redis.call('ZRANGEBYSCORE', index, '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, 200)) do forget(key) end
-local left = ${MAX_FORGOTTEN}
-local function forgetOldest(owner)
-  local oldest = redis.call('ZRANGE', prefix .. ':of:' .. owner, 0, 0)[1]
-  left = oldest and left - 1 or 0
-  if oldest then forget(oldest) end
-end
-while left > 0 and (redis.call('ZCARD', index) > maxCalls or tonumber(redis.call('GET', total)) > maxBytes) do
-  forgetOldest(redis.call('ZREVRANGE', sizes, 0, 0)[1] or '')
-end
-for owner in pairs(owners) do
-  while left > 0 and redis.call('ZCARD', prefix .. ':of:' .. owner) > maxOwn do forgetOldest(owner) end
-end
-local before = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, 200) -- of a release without the index
+forget(redis.call('ZRANGEBYSCORE', index, '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, ${MAX_FORGOTTEN}))
+local before = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, ${MAX_FORGOTTEN}) -- of a release without the index
 if #before > 0 then
   redis.call('HDEL', KEYS[1], unpack(before))
   redis.call('ZREM', KEYS[2], unpack(before))
   redis.call('SREM', KEYS[3], unpack(before))
 end
-if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
-  for i = 1, 9 do if i ~= 4 then redis.call('PEXPIRE', KEYS[i], ${KEY_MS}) end end
-end
-redis.call('ZADD', KEYS[4], ARGV[1], caller)
 redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now - ${MAX_AGE_MS})
 return 1`,
   },
