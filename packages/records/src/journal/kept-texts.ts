@@ -2,6 +2,7 @@ import { hash, randomBytes } from "node:crypto";
 import { OldestFirstMap } from "@rockbot/base";
 import { redact } from "@rockbot/base/redaction";
 import { maskLikelySecrets } from "@rockbot/contracts";
+import { maskNamedSecrets } from "./mask-named-secrets.ts";
 
 /** How long texts of a call are kept, and how much of each. */
 export interface KeepRule {
@@ -57,7 +58,7 @@ export function withText(
   { bytes, until }: { readonly bytes: number; readonly until: number },
 ): KeptTexts {
   const begun = text.slice(0, bytes + MARGIN);
-  const clean = redact(maskLikelySecrets(begun));
+  const clean = redact(maskNamedSecrets(maskLikelySecrets(begun)));
   const isCut = Buffer.byteLength(clean) > bytes || begun.length < text.length;
   const kept = isCut
     ? Buffer.from(clean)
