@@ -1,6 +1,7 @@
 import { maskLikelySecrets } from "@rockbot/contracts";
 import type { PolicyAfterUntrusted, PolicyDocument } from "../generated/policy.ts";
 import { entries } from "./document-place.ts";
+import { operatorNotes } from "./operator-notes.ts";
 import { unnamedCallers } from "./unnamed-callers.ts";
 
 /**
@@ -8,9 +9,12 @@ import { unnamedCallers } from "./unnamed-callers.ts";
  * @param now Unix milliseconds
  */
 export const policyNotes = (document: PolicyDocument, now: number = Date.now()): string[] =>
-  [...unnamedCallers(document), ...allowedAfterUntrusted(document), ...endedTokens(document, now)].map(
-    maskLikelySecrets,
-  );
+  [
+    ...unnamedCallers(document),
+    ...allowedAfterUntrusted(document),
+    ...endedTokens(document, now),
+    ...operatorNotes(document),
+  ].map(maskLikelySecrets);
 
 /** Where nothing stops a model that has read untrusted content and obeys it. */
 function allowedAfterUntrusted({ callers, everyone }: PolicyDocument): string[] {

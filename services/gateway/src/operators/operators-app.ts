@@ -19,7 +19,7 @@ import { operatorApiDocument } from "./operator-api.ts";
 import { CHAT_PATH, checkCallSessions, checkSession } from "./operator-chat.ts";
 import { operatorGate } from "./operator-gate.ts";
 import { STREAM_PATH } from "./operator-stream.ts";
-import { createSee } from "./see.ts";
+import { createSee, type See } from "./see.ts";
 
 export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Tells which operator sends a request, or throws. */
@@ -102,29 +102,12 @@ export function operatorsApp(
   app.get(STREAM_PATH, stream);
   app.get(`${OPERATOR_PATH}openapi.json`, (c) => c.json(operatorApiDocument(version)));
   const seeFor = (c: Context<GatewayEnv>) => createSee(c.get("operator"), { audit, log });
-  app.post(`${OPERATOR_PATH}tools/:name/invoke`, async (c) => {
-    const operator = actAsAsked(c, caller.agent);
-    const args = argumentsOf(c);
-    const session = c.req.header("rockbot-session");
-    await checkCallSessions(operator, { toolName: c.req.param("name"), args, session }, seeFor(c));
-    return invoke(c, { operator: operator.name });
-  });
+  addCallsOfTools(app, { invoke, findCall, agent: caller.agent, seeFor });
   app.post(CHAT_PATH, async (c) => {
     const operator = actAsAsked(c, caller.agent);
     await checkSession(operator, c.req.header("rockbot-session"), seeFor(c));
     if (chat === undefined) throw noAgent();
     return await chat(c, { operator: operator.name });
-  });
-  app.post(`${OPERATOR_PATH}calls/:toolCallId/again`, async (c) => {
-    const operator = c.get("operator");
-    const toolCallId = c.req.param("toolCallId");
-    const { as, again } = callAgain(operator, await findCall(toolCallId));
-    await readAgain(seeFor(c), operator, toolCallId);
-    const { toolName, args } = again;
-    const session = c.req.header("rockbot-session");
-    await checkCallSessions(operator, { toolName, args: JSON.parse(args), session }, seeFor(c));
-    c.set("caller", as === caller.agent ? undefined : as);
-    return invoke(c, { operator: operator.name, again });
   });
   app.post(`${OPERATOR_PATH}calls/:toolCallId/cancel`, async (c) => {
     await cancelCall(c.req.param("toolCallId"), c.get("operator").name);
@@ -140,6 +123,41 @@ export function operatorsApp(
     return answer;
   });
   return app;
+}
+
+/** The routes by which operators call tools: each checks what the answer may tell. */
+function addCallsOfTools(
+  app: Hono<GatewayEnv>,
+  {
+    invoke,
+    findCall,
+    agent,
+    seeFor,
+  }: Pick<OperatorsAppOptions, "invoke"> & {
+    readonly findCall: FindCall;
+    /** The gateway's own agent. */
+    readonly agent: string;
+    readonly seeFor: (c: Context<GatewayEnv>) => See;
+  },
+): void {
+  app.post(`${OPERATOR_PATH}tools/:name/invoke`, async (c) => {
+    const operator = actAsAsked(c, agent);
+    const args = argumentsOf(c);
+    const session = c.req.header("rockbot-session");
+    await checkCallSessions(operator, { toolName: c.req.param("name"), args, session }, seeFor(c));
+    return invoke(c, { operator: operator.name });
+  });
+  app.post(`${OPERATOR_PATH}calls/:toolCallId/again`, async (c) => {
+    const operator = c.get("operator");
+    const toolCallId = c.req.param("toolCallId");
+    const { as, again } = callAgain(operator, await findCall(toolCallId));
+    await readAgain(seeFor(c), operator, toolCallId);
+    const { toolName, args } = again;
+    const session = c.req.header("rockbot-session");
+    await checkCallSessions(operator, { toolName, args: JSON.parse(args), session }, seeFor(c));
+    c.set("caller", as === agent ? undefined : as);
+    return invoke(c, { operator: operator.name, again });
+  });
 }
 
 /** The arguments of a call; undefined where they cannot be read, which its answer says. */
