@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "@rockbot/testing";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -108,6 +109,54 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     expect(tab.faults).toEqual([]);
   });
 
+  test("a script that runs is found from the start page, cancelled, and is no longer listed", async () => {
+    await using tab = await openTab();
+    const { page } = tab;
+    await goTo(page, "tools/execute_python_script");
+    if (await page.getByText("No service offers a tool of this name now.").isVisible()) return;
+    const script = "import time; time.sleep(50)";
+    const ended = fetch(`${up.url}/v1/tools/execute_python_script/invoke`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify({ script, timeout_seconds: 55 }),
+    }).then((answer) => answer.json());
+    await page.getByRole("link", { name: "Now" }).click();
+    await page.getByRole("link", { name: "1", exact: true }).click();
+    const row = page.getByRole("link", { name: /execute_python_script.*accepted/ });
+    await row.click();
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    expect(await ended).toMatchObject({ code: "cancelled" });
+    await page.goBack();
+    await expect.poll(() => row.count()).toBe(0);
+    expect(tab.faults).toEqual([]);
+  });
+
+  test("a dead letter that is replayed and kept says why", async () => {
+    await using tab = await openTab();
+    const { page } = tab;
+    const letter = { kind: "parked", service: "web-tools", id: "l1", toolName: "web_browse", reason: "expired" };
+    const answer = { code: "unavailable", message: "no instance takes it now" };
+    const events = {
+      list: [letter, { kind: "end" }],
+      replay: [{ kind: "replayed", service: "web-tools", id: "l1", answer, isRemoved: false }, { kind: "end" }],
+    };
+    for (const [action, values] of Object.entries(events))
+      await page.route(`**/operator/dlq/${action}*`, (route) =>
+        route.fulfill({
+          contentType: "text/event-stream",
+          body: values.map((value) => `event: ${value.kind}\ndata: ${JSON.stringify(value)}\n\n`).join(""),
+        }),
+      );
+    await page.getByRole("link", { name: "Dead letters" }).click();
+    await page.getByRole("checkbox").waitFor();
+    expect(await page.getByRole("row").last().textContent()).toMatch(/expired No service took it in time/);
+    await page.getByRole("checkbox").click();
+    await page.getByRole("button", { name: "Replay 1" }).click();
+    await page.getByRole("alertdialog").getByRole("button", { name: "Replay 1" }).click();
+    await page.getByText("0 removed, 1 kept.").waitFor();
+    expect(await page.getByText(/l1: unavailable/).textContent()).toContain("no instance takes it now");
+  });
+
   test("another policy is tried against the calls that were made", async () => {
     await using tab = await openTab();
     const { page } = tab;
@@ -145,12 +194,18 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     expect(found).toEqual([]);
   });
 
-  test("the start page draws the last hour", async () => {
-    await using tab = await openTab({ viewport: { width: 1200, height: 760 } });
+  const folderOfPictures = process.env["ROCKBOT_PICTURES"]; // where it makes the picture of the docs
+  const pictureMinutes = folderOfPictures === undefined ? 0 : 4;
+
+  test("the start page draws the last hour", { timeout: 60_000 * (pictureMinutes + 1) }, async () => {
+    await using tab = await openTab({ viewport: { width: 1200, height: 860 } });
+    await makeCallsFor(pictureMinutes, up.url);
     await tab.page.locator("canvas").first().waitFor();
     expect(await tab.page.getByLabel("Calls of the last hour").textContent()).toMatch(/ended in the last hour/);
-    const folder = process.env["ROCKBOT_PICTURES"]; // where it makes the picture of the docs
-    if (folder !== undefined) await tab.page.screenshot({ path: join(folder, "console.png") });
+    expect(
+      await tab.page.getByRole("link", { name: /invalid_arguments|execution_failed|denied/ }).count(),
+    ).toBeGreaterThan(0);
+    if (folderOfPictures !== undefined) await tab.page.screenshot({ path: join(folderOfPictures, "console.png") });
   });
 
   test("no page is wider than a phone", async () => {
@@ -178,6 +233,22 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     expect(await page.getByText("ready", { exact: true }).count()).toBeGreaterThan(0);
   });
 });
+
+/** Gives the charts something to show: calls of several tools, now more and now fewer, some of which fail. */
+async function makeCallsFor(minutes: number, url: string): Promise<void> {
+  const end = performance.now() + minutes * 60_000;
+  for (let i = 0; performance.now() < end; i++) {
+    const [tool, args] =
+      i % 20 === 0
+        ? ["execute_python_script", { script: "print(sum(range(100000)))" }]
+        : i % 27 === 0
+          ? ["web_browse", { url: "http://127.0.0.1:9/" }]
+          : ["html_to_text", { html: `<p>A page</p>`.repeat(1 + (i % 400)) }];
+    const init = { method: "POST", headers: { "content-type": "application/json" }, body: JSON.stringify(args) };
+    await (await fetch(`${url}/v1/tools/${tool}/invoke`, init)).arrayBuffer();
+    await delay(100 + 250 * Math.abs(Math.sin(i / 60)));
+  }
+}
 
 interface AxeViolation {
   readonly id: string;

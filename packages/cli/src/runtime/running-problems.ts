@@ -26,6 +26,7 @@ function problemOf({ what, state, message }: Finding): Problem {
       level: "warning",
       what: `${what}: ${message}`,
       next: 'Read the definitions and decide, in the console or by "rockbot mcp approve"',
+      page: "servers",
     };
   return {
     level: "error",

@@ -19,8 +19,11 @@ interface LetterEvent extends Record<string, unknown> {
 
 /** What became of one or many letters, in words. */
 export interface Outcome {
+  /** They are parked no longer. */
   readonly done: number;
-  readonly troubles: readonly string[];
+  readonly kept: number;
+  /** The answers, and why letters were kept. */
+  readonly words: readonly string[];
 }
 
 export async function readLetters(signal: AbortSignal): Promise<readonly Letter[]> {
@@ -38,19 +41,30 @@ export async function readLetter(service: string, id: string, signal: AbortSigna
 
 export async function decide(action: "replay" | "purge", letters: readonly Letter[]): Promise<Outcome> {
   let done = 0;
-  const troubles: string[] = [];
+  const words: string[] = [];
   for (const { service, id } of letters) {
     try {
       for (const event of await eventsAfter(action, { service, id })) {
         if (event.kind === "purged" || event["isRemoved"] === true) done++;
-        if (typeof event["trouble"] === "string") troubles.push(`${id}: ${event["trouble"]}`);
-        if (event.kind === "end" && typeof event["stopped"] === "string") troubles.push(event["stopped"]);
+        if (event.kind === "replayed") words.push(`${id}: ${answerOf(event)}`);
+        if (event.kind === "end" && typeof event["stopped"] === "string") words.push(event["stopped"]);
       }
     } catch (error) {
-      troubles.push(`${id}: ${(error as Error).message}`);
+      words.push(`${id}: ${(error as Error).message}`);
     }
   }
-  return { done, troubles: [...new Set(troubles)] };
+  return { done, kept: letters.length - done, words };
+}
+
+/** As much of an answer is shown. */
+const MAX_ANSWER = 500;
+
+/** What the service answered to a replayed letter, in one line. */
+function answerOf({ trouble, answer }: LetterEvent): string {
+  if (typeof trouble === "string") return trouble;
+  const { code, message, content } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  const text = typeof code === "string" ? `${code}: ${message}` : `answered: ${content ?? ""}`;
+  return text.length > MAX_ANSWER ? `${text.slice(0, MAX_ANSWER)}…` : text;
 }
 
 async function eventsAfter(

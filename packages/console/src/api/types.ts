@@ -71,6 +71,8 @@ export interface Problem {
   readonly what: string;
   /** The next step. */
   readonly next: string;
+  /** The page of the console that has it. */
+  readonly page?: "letters" | "servers";
 }
 
 /** A service that has been heard of. */

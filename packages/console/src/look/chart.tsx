@@ -10,6 +10,9 @@ export interface Line {
 }
 
 const HEIGHT = 170;
+/** A minute of the axis and the legend, in the viewer's words and zone. */
+const minute = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit" });
+const minuteAt = (seconds: number): string => minute.format(seconds * 1_000);
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const onTheme = (changed: () => void) => {
   dark.addEventListener("change", changed);
@@ -71,9 +74,9 @@ function draw(element: HTMLElement, series: readonly (readonly [label: string, c
     {
       width: element.clientWidth,
       height: HEIGHT,
-      axes: [axis, axis],
+      axes: [{ ...axis, space: 75, values: (_, splits) => splits.map(minuteAt) }, axis],
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
-      series: [{}, ...strokes],
+      series: [{ label: "at", value: (_, seconds) => (seconds == null ? "--" : minuteAt(seconds)) }, ...strokes],
       cursor: { drag: { x: false } },
     },
     [[], ...series.map(() => [])],

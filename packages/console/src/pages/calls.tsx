@@ -20,7 +20,7 @@ const TIMES = [
   ["after", "after"],
   ["before", "before"],
 ] as const;
-const STATES = ["asked", "accepted", "running", "answered", "failed", "cancelled", "timed_out", "unknown"] as const;
+const STATES = ["open", "answered", "failed", "cancelled", "timed_out", "unknown"] as const;
 
 export function CallsPage() {
   const filter = route.useSearch();
@@ -66,7 +66,7 @@ function Search({ filter }: { readonly filter: CallFilter }) {
   const narrow = (field: keyof CallFilter, value: string | number | undefined) =>
     void navigate({ search: (before) => ({ ...before, [field]: value || undefined }), replace: true });
   return (
-    <search className="row">
+    <search className="search">
       {FIELDS.map(([field, name]) => (
         <label key={field} className="field">
           <span className="quiet">{name}</span>
@@ -79,7 +79,7 @@ function Search({ filter }: { readonly filter: CallFilter }) {
           <option value="">any</option>
           {STATES.map((state) => (
             <option key={state} value={state}>
-              {state.replace("_", " ")}
+              {state === "open" ? "running, or waiting" : state.replace("_", " ")}
             </option>
           ))}
         </select>
@@ -105,8 +105,9 @@ const MINUTE_MS = 60_000;
 const localTime = (at: number): string =>
   new Date(at - new Date(at).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19);
 
+const narrow = matchMedia("(max-width: 720px)");
 /** The height of a row, the same as in the style sheet. */
-const ROW_PIXELS = 40;
+const rowPixels = (): number => (narrow.matches ? 60 : 40);
 
 /** However many there are, only those in view are drawn. */
 function Rows({
@@ -120,7 +121,7 @@ function Rows({
   const rows = useVirtualizer({
     count: found.length,
     getScrollElement: () => place.current,
-    estimateSize: () => ROW_PIXELS,
+    estimateSize: rowPixels,
     getItemKey: (index) => `${found[index]?.caller} ${found[index]?.toolCallId}`,
     overscan: 12,
   });

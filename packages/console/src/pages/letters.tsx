@@ -8,6 +8,14 @@ import { Moment } from "../look/time.tsx";
 const keyOf = ({ service, id }: Letter): string => `${service} ${id}`;
 type Action = "replay" | "purge";
 
+/** What the reasons mean. */
+const REASONS: Readonly<Record<string, string>> = {
+  rejected: "The service had no caller to answer.",
+  failed: "The handler threw twice.",
+  crashed: "Consumers died over it.",
+  expired: "No service took it in time. Its caller has an error already.",
+};
+
 export function LettersPage() {
   const cache = useQueryClient();
   const asked = useQuery({
@@ -31,7 +39,8 @@ export function LettersPage() {
     <>
       <h1>Dead letters</h1>
       <p className="quiet">
-        Messages that no service could handle. A replayed one runs again, and its answer goes to its caller.
+        Messages that no service could handle. A replayed one runs now as its caller, and you get the answer. It stays
+        here if the error may pass.
       </p>
       <Shown of={asked}>
         {(letters) => {
@@ -82,12 +91,10 @@ function Table({
 }) {
   return (
     <section className="card flush">
-      <table>
+      <table className="stacks">
         <thead>
           <tr>
-            <th>
-              <span className="quiet">chosen</span>
-            </th>
+            <th>chosen</th>
             <th>parked</th>
             <th>service</th>
             <th>tool</th>
@@ -109,11 +116,13 @@ function Table({
   );
 }
 
-function Outcomes({ outcome: { done, troubles } }: { readonly outcome: Outcome }) {
+function Outcomes({ outcome: { done, kept, words } }: { readonly outcome: Outcome }) {
   return (
     <div role="status">
-      <p className="is-good">{done} done.</p>
-      {troubles.length === 0 ? null : <pre className="is-bad">{troubles.join("\n")}</pre>}
+      <p className={kept === 0 ? "is-good" : "is-warn"}>
+        {done} removed, {kept} kept.
+      </p>
+      {words.length === 0 ? null : <pre>{words.join("\n")}</pre>}
     </div>
   );
 }
@@ -142,11 +151,13 @@ function LetterRow({
         <td>{letter.parkedAt === undefined ? "unknown" : <Moment at={Date.parse(letter.parkedAt)} />}</td>
         <td>{letter.service}</td>
         <td>
-          <button type="button" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <button type="button" className="plain" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             {letter.toolName ?? "no tool call"}
           </button>
         </td>
-        <td>{letter.reason}</td>
+        <td>
+          {letter.reason} <span className="quiet">{REASONS[letter.reason ?? ""]}</span>
+        </td>
       </tr>
       {isOpen ? (
         <tr>

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
-import { useState } from "react";
+import { type ReactNode, useState } from "react";
 import { overview } from "../api/queries.ts";
 import type { Overview, ServiceCalls } from "../api/types.ts";
 import { Shown } from "../look/states.tsx";
@@ -35,16 +35,20 @@ export function NowPage() {
   );
 }
 
+const PAGES = { letters: "Dead letters", servers: "Servers" } as const;
+
 function Problems({ problems }: Pick<Overview, "problems">) {
   if (problems.length === 0) return <p className="is-good">Nothing is wrong that this gateway can see.</p>;
   return (
     <ul className="problems" aria-label="What is wrong">
-      {problems.map(({ level, what, next }) => (
+      {problems.map(({ level, what, next, page }) => (
         <li key={what} className={level === "error" ? "is-bad" : "is-warn"}>
           <p>
             <strong>{what}</strong>
           </p>
-          <p>{next}</p>
+          <p>
+            {next} {page === undefined ? null : <Link to={`/${page}`}>Open {PAGES[page]}</Link>}
+          </p>
         </li>
       ))}
     </ul>
@@ -59,7 +63,14 @@ function Figures({ now: { calls, services } }: { readonly now: Overview }) {
     <section className="card" aria-label="Calls of the last hour">
       <div className="figures">
         <Figure name="calls a second" value={calls.perSecond.toFixed(1)} />
-        <Figure name="running" value={String(calls.inFlight)} />
+        <Figure
+          name="running"
+          value={
+            <Link to="/calls" search={{ state: "open" }}>
+              {calls.inFlight}
+            </Link>
+          }
+        />
         <Figure name="p50, last minute" value={calls.p50 === null ? "no calls" : duration(calls.p50)} />
         <Figure name="p95, last minute" value={calls.p95 === null ? "no calls" : duration(calls.p95)} />
         <Figure name="ended in the last hour" value={String(calls.ended)} />
@@ -75,7 +86,7 @@ function Codes({ codes }: Pick<ServiceCalls, "codes">) {
   const rows = Object.entries(codes);
   if (rows.length === 0) return null;
   return (
-    <p className="row">
+    <p className="row codes">
       {rows.map(([code, count]) =>
         code === "tool_error" ? ( // the caller got it as an answer
           <span key={code}>
@@ -91,7 +102,7 @@ function Codes({ codes }: Pick<ServiceCalls, "codes">) {
   );
 }
 
-const Figure = ({ name, value }: { readonly name: string; readonly value: string }) => (
+const Figure = ({ name, value }: { readonly name: string; readonly value: ReactNode }) => (
   <div className="figure">
     <strong>{value}</strong>
     <span className="quiet">{name}</span>

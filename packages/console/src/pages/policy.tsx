@@ -25,7 +25,7 @@ export function PolicyPage() {
   return (
     <>
       <h1>Policy</h1>
-      <form className="row" onSubmit={submit}>
+      <form className="row fields" onSubmit={submit}>
         <label className="field">
           <span className="quiet">may this caller</span>
           <input name="caller" required />

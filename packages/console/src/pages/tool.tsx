@@ -45,7 +45,7 @@ function Found({ tool }: { readonly tool: Tool }) {
           {tool.readOnly === true ? <Badge tone="quiet">only reads</Badge> : null}
           {tool.trust === "untrusted" ? <Badge tone="warn">words of strangers</Badge> : null}
         </p>
-        <pre>{tool.description}</pre>
+        <pre className="prose">{tool.description}</pre>
       </section>
       {who === undefined ? null : (
         <Needs right="call" of={who}>

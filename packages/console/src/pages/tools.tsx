@@ -23,7 +23,7 @@ export function ToolsPage() {
             return <Empty>{all.length === 0 ? "No service offers a tool." : "No tool is like that."}</Empty>;
           return (
             <section className="card flush">
-              <table>
+              <table className="stacks">
                 <thead>
                   <tr>
                     <th>tool</th>
@@ -42,7 +42,9 @@ export function ToolsPage() {
                         {readOnly === true ? <Badge tone="quiet">only reads</Badge> : null}
                       </td>
                       <td>{service}</td>
-                      <td className="quiet">{description.split("\n", 1)[0]?.slice(0, 160)}</td>
+                      <td className="quiet">
+                        <span className="two-lines">{description.split("\n", 1)[0]}</span>
+                      </td>
                     </tr>
                   ))}
                 </tbody>

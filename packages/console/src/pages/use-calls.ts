@@ -38,7 +38,10 @@ function afterNewest(seen: Seen | undefined, of: string, { calls: newest, cursor
     seen?.of === of &&
     (newest.length < NEWEST || cursor === undefined || newest.some((call) => seen.calls.has(keyOf(call))));
   if (!isJoined) return { of, calls: new Map(newest.map((call) => [keyOf(call), call])), cursor, looks: 0 };
-  return { ...seen, calls: withCalls(seen, newest) };
+  // What the page covers and does not have fits the search no more, such as a running call that has ended.
+  const coveredFrom = cursor === undefined ? Number.NEGATIVE_INFINITY : Number.parseInt(cursor, 10);
+  const older = [...seen.calls].filter(([, call]) => startOf(call) <= coveredFrom);
+  return { ...seen, calls: withCalls({ ...seen, calls: new Map(older) }, newest) };
 }
 
 /** The newest calls that fit a search, live, and older ones as they are asked for. */

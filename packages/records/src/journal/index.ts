@@ -30,6 +30,7 @@ export {
   type CallPlace,
   type CallSearch,
   MAX_EXAMINED,
+  OPEN,
   ownerOf,
   startOf,
 } from "./search-calls.ts";

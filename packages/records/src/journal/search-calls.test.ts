@@ -56,6 +56,20 @@ describe.each(["memory", "Redis"] as const)("calls of all callers in %s", (kind)
     expect(await found({ parents: ["a1", "b3"] })).toEqual(["Ünï code", "b3"]);
   });
 
+  test("are found while they have no end, whatever has been seen of them", async () => {
+    await using system = await start(kind);
+    const { gateway, agent, found } = system;
+    gateway.asked(call("a1"));
+    agent.asked(call("b2")).note("accepted");
+    agent.asked(call("b3")).note("running");
+    const ended = agent.asked(call("b4"));
+    await system.settled();
+    expect(await found({ state: "open" })).toEqual(["b4", "b3", "b2", "a1"]);
+    ended.note("answered");
+    await system.settled();
+    expect(await found({ state: "open" })).toEqual(["b3", "b2", "a1"]);
+  });
+
   test("come in pages, each once, also those of one moment, and while further ones are made", async () => {
     await using system = await start(kind);
     const at = Date.now();

@@ -1,4 +1,4 @@
-import type { CallRecord } from "./call-record.ts";
+import { type CallRecord, isOpen } from "./call-record.ts";
 
 /** Narrows a list of calls. A part of a caller, a tool or a code is enough, in any case. */
 export interface CallFilter {
@@ -7,6 +7,7 @@ export interface CallFilter {
   readonly tool?: string | undefined;
   /** The code of the error that it ended in. */
   readonly code?: string | undefined;
+  /** One of CallState, or OPEN for every call without an end. */
   readonly state?: string | undefined;
   readonly session?: string | undefined;
   /** The beginning of the id. */
@@ -43,6 +44,9 @@ export interface CallPage {
   readonly next?: CallPlace | undefined;
 }
 
+/** Stands for every state of a call that has no end yet. */
+export const OPEN = "open";
+
 /** One search looks at as many calls as this. */
 export const MAX_EXAMINED = 10_000;
 
@@ -72,7 +76,7 @@ export function isMeant(call: Omit<CallRecord, "steps" | "attempts">, startAt: n
     has([call.caller, call.onBehalfOf], caller) &&
     has([call.toolName], tool) &&
     has([call.code], code) &&
-    (state === undefined || call.state === state) &&
+    (state === undefined || call.state === state || (state === OPEN && isOpen(call))) &&
     (session === undefined || call.session === session) &&
     (parents === undefined || (call.parent !== undefined && parents.includes(call.parent))) &&
     (id === undefined || call.toolCallId.startsWith(id)) &&

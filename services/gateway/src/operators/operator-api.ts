@@ -1,4 +1,4 @@
-import { CallState } from "@rockbot/records/journal";
+import { CallState, OPEN } from "@rockbot/records/journal";
 import { OperatorRight, OperatorSight } from "./operator.ts";
 import type { OperatorOperation } from "./operator-operation.ts";
 import { steeringOperations } from "./steering-operations.ts";
@@ -77,7 +77,12 @@ const overview = objectOf(
     version: text,
     bus: objectOf({ isReady: { type: "boolean" } }),
     policy: { oneOf: [objectOf({ revision: text }), { type: "null" }] },
-    problems: list(objectOf({ level: { enum: ["error", "warning"] }, what: text, next: text })),
+    problems: list(
+      objectOf(
+        { level: { enum: ["error", "warning"] }, what: text, next: text },
+        { page: { enum: ["letters", "servers"], description: "Where the console has it." } },
+      ),
+    ),
     services: list(
       objectOf(
         {
@@ -166,7 +171,7 @@ export const operatorOperations: readonly OperatorOperation[] = [
       caller: part,
       tool: part,
       code: part,
-      state: { enum: Object.values(CallState) },
+      state: { enum: [...Object.values(CallState), OPEN], description: "`open`: without an end yet." },
       session: text,
       parent: { ...text, description: "The call of the tool that made them." },
       id: { ...text, maxLength: 256, description: "The beginning of the id." },

@@ -1,5 +1,12 @@
 import type { CallWithInner } from "@rockbot/console/api";
-import { type CallFilter, type CallRecord, type CallSearch, CallState, searchJournals } from "@rockbot/records/journal";
+import {
+  type CallFilter,
+  type CallRecord,
+  type CallSearch,
+  CallState,
+  OPEN,
+  searchJournals,
+} from "@rockbot/records/journal";
 import type { ToolCaller } from "@rockbot/tools";
 import { findCall } from "./find-call.ts";
 import type { OperatorHttpApp } from "./operator.ts";
@@ -87,7 +94,7 @@ function readQuery(query: URLSearchParams): CallSearch | string[] {
     if (text !== "") filter[name] = text;
   }
   const { state } = filter;
-  const states: readonly unknown[] = Object.values(CallState);
+  const states: readonly unknown[] = [...Object.values(CallState), OPEN];
   if (state !== undefined && !states.includes(state)) faults.push(`state is one of ${states.join(", ")}`);
   for (const name of TIMES) {
     const text = query.get(name);

@@ -130,5 +130,6 @@ async function letterProblems(
       level: "warning",
       what: `${count} dead letters of ${JSON.stringify(service)}: messages that it could not handle`,
       next: `Look at them, then replay or purge: "rockbot dlq list ${service}"`,
+      page: "letters",
     }));
 }

@@ -84,6 +84,7 @@ export function heldProblems(caller: Pick<ToolCaller, "agent" | "heldFrom">): re
       level: "warning",
       what: `${held.length} tools of MCP servers wait for an operator: ${held.slice(0, 5).join(", ")}`,
       next: 'Read their definitions and decide: "rockbot mcp approve"',
+      page: "servers",
     },
   ];
 }
@@ -140,6 +141,7 @@ function problemOf(code: string, who: string): Problem {
         level: "warning",
         what: `Calls of a tool are refused by ${who}, because its server had no answer in time again and again`,
         next: "Look at the server on the page Servers. One call is tried every 30 seconds",
+        page: "servers",
       };
     default:
       return { level: "warning", what: `A fault is told by ${who}: ${code}`, next: "Look at the log there" };

@@ -47,7 +47,8 @@ export function History({
   );
 }
 
-function Charts({ calls: { from, ended, failed, p50, p95 } }: { readonly calls: CallsOfDay }) {
+function Charts({ calls }: { readonly calls: CallsOfDay }) {
+  const { from, ended, failed, p50, p95 } = knownOf(calls);
   const at = useMemo(() => ended.map((_, index) => from + index * MINUTE_MS), [from, ended]);
   const counts = useMemo(
     () => [
@@ -81,12 +82,23 @@ const columnsOf = (minutes: Overview["minutes"]): CallsOfDay => ({
   p95: minutes.map(({ p95 }) => p95),
 });
 
-const lastHourOf = ({ from, ended, failed, p50, p95 }: CallsOfDay): CallsOfDay => ({
-  from: from + Math.max(0, ended.length - HOUR) * MINUTE_MS,
-  ended: ended.slice(-HOUR),
-  failed: failed.slice(-HOUR),
-  p50: p50.slice(-HOUR),
-  p95: p95.slice(-HOUR),
+const lastHourOf = (calls: CallsOfDay): CallsOfDay => fromMinute(calls, Math.max(0, calls.ended.length - HOUR));
+
+/** Minutes that are drawn at least. */
+const MIN_SHOWN = 5;
+
+/** Without the minutes before the first of which anything is known. */
+function knownOf(calls: CallsOfDay): CallsOfDay {
+  const first = calls.ended.findIndex((count) => count !== null);
+  return fromMinute(calls, Math.max(0, Math.min(first, calls.ended.length - MIN_SHOWN)));
+}
+
+const fromMinute = ({ from, ended, failed, p50, p95 }: CallsOfDay, first: number): CallsOfDay => ({
+  from: from + first * MINUTE_MS,
+  ended: ended.slice(first),
+  failed: failed.slice(first),
+  p50: p50.slice(first),
+  p95: p95.slice(first),
 });
 
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms * 10) / 10);
