@@ -195,7 +195,7 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
   });
 
   const folderOfPictures = process.env["ROCKBOT_PICTURES"]; // where it makes the picture of the docs
-  const pictureMinutes = folderOfPictures === undefined ? 0 : 4;
+  const pictureMinutes = folderOfPictures === undefined ? 0 : 3;
 
   test("the start page draws the last hour", { timeout: 60_000 * (pictureMinutes + 1) }, async () => {
     await using tab = await openTab({ viewport: { width: 1200, height: 860 } });

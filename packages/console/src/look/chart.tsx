@@ -74,7 +74,8 @@ function draw(element: HTMLElement, series: readonly (readonly [label: string, c
     {
       width: element.clientWidth,
       height: HEIGHT,
-      axes: [{ ...axis, space: 75, values: (_, splits) => splits.map(minuteAt) }, axis],
+      padding: [null, 32, null, null],
+      axes: [{ ...axis, space: 75, size: 32, values: (_, splits) => splits.map(minuteAt) }, axis],
       scales: { y: { range: (_, __, max) => [0, Math.max(1, max * 1.1)] } },
       series: [{ label: "at", value: (_, seconds) => (seconds == null ? "--" : minuteAt(seconds)) }, ...strokes],
       cursor: { drag: { x: false } },

@@ -66,9 +66,13 @@ function Figures({ now: { calls, services } }: { readonly now: Overview }) {
         <Figure
           name="running"
           value={
-            <Link to="/calls" search={{ state: "open" }}>
-              {calls.inFlight}
-            </Link>
+            calls.inFlight === 0 ? (
+              "0"
+            ) : (
+              <Link to="/calls" search={{ state: "open" }}>
+                {calls.inFlight}
+              </Link>
+            )
           }
         />
         <Figure name="p50, last minute" value={calls.p50 === null ? "no calls" : duration(calls.p50)} />
