@@ -13,6 +13,7 @@ export { A2A_PINS, type HeldTool, isOthersPin, REST_PINS, type SeenTool } from "
 export { PinBook, type Screened } from "./pins/pin-book.ts";
 export { type PinnedSource, PinnedSources, type SourceText, whyHeld } from "./pins/pinned-sources.ts";
 export type { PinMode } from "./pins/screen-tools.ts";
+export type { SourceState } from "./pins/source-state.ts";
 
 // Servers that come while a bridge runs.
 
@@ -21,6 +22,7 @@ export type { RequestedAddress, RequestedServer } from "./servers/requested-serv
 
 // For operators.
 
+export { ApprovalCommand, approvalCommands } from "./operators/approval-commands.ts";
 export {
   type Approval,
   type ApprovalOutcome,
@@ -32,7 +34,13 @@ export {
   type WaitingServer,
   type WaitingTool,
 } from "./operators/approvals.ts";
-export { createToolApprovals, type ToolApprovals } from "./operators/tool-approvals.ts";
+export { readDecision } from "./operators/read-decision.ts";
+export {
+  createToolApprovals,
+  type OperatorApprovals,
+  type ToolApprovals,
+  type ToolApprovalsOptions,
+} from "./operators/tool-approvals.ts";
 export {
   forgetWaiting,
   type Rejected,

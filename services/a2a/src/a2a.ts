@@ -15,7 +15,15 @@ import { taskTopics } from "@rockbot/contracts";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import { createWorkingMemory, type WorkingMemory } from "@rockbot/memory";
 import { AdvisedTools, createIdentity, METERED, type StartServiceOptions, serveTools } from "@rockbot/tools";
-import { A2A_PINS, createToolApprovals, openTrust, type ToolApprovals, type TrustStore } from "@rockbot/trust";
+import {
+  A2A_PINS,
+  approvalCommands,
+  createToolApprovals,
+  openTrust,
+  type SourceState,
+  type ToolApprovals,
+  type TrustStore,
+} from "@rockbot/trust";
 import { a2aGuide } from "./a2a-guide.ts";
 import type { A2AConfig } from "./generated/config.ts";
 import { readAgentsFile } from "./read-agents-file.ts";
@@ -94,6 +102,7 @@ export async function startA2a(
     ? started.use(new AnnouncedAgents({ identity, trust, pin, senders, isNamedOnly, onChange, log }))
     : undefined;
   const agents = allOf(pool, announced);
+  const approvals = approvalsOf(trust.store, () => [...pool.states, ...(announced?.states ?? [])], log);
   const busTasks = new BusTasks(bus, { service: options.service, identity, maxBytes: config.maxResponseBytes, log });
   const provider = new AdvisedTools({
     advice: namesIn(agents),
@@ -112,6 +121,7 @@ export async function startA2a(
       concurrency: config.concurrency,
       drainMs: config.shutdownGraceMs,
       isAuditRequired: config.auditRequired,
+      commands: approvalCommands(approvals),
       log,
     }),
   );
@@ -124,10 +134,14 @@ export async function startA2a(
     get notes() {
       return notesOf(pool, announced);
     },
-    approvals: createToolApprovals(trust.store, { log, owns: (server) => server.startsWith(A2A_PINS) }),
+    approvals,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }
+
+/** Decisions about what is pinned of cards. */
+const approvalsOf = (store: TrustStore, sources: () => readonly SourceState[], log: Logger): ToolApprovals =>
+  createToolApprovals(store, { log, sources, owns: (server) => server.startsWith(A2A_PINS) });
 
 /** Agents of the file and of the bus. One that an operator has named has its name alone. */
 const allOf = (pool: AgentPool, announced: AnnouncedAgents | undefined): AgentList => ({

@@ -13,7 +13,10 @@ import type { FigureStore } from "@rockbot/records/figures";
 import type { JournalStore } from "@rockbot/records/journal";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createCommander, readCommandKey } from "@rockbot/tools/commands";
+import type { OperatorApprovals } from "@rockbot/trust";
 import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
+import { createApprovalsApp, MCP_PATH } from "./approvals/approvals-app.ts";
+import { commandApprovals } from "./approvals/command-approvals.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { CONSOLE_PATH } from "./console/console-path.ts";
 import { DLQ_PATH } from "./dlq/dlq-app.ts";
@@ -82,6 +85,8 @@ export interface OperatorParts {
   /** Answers for dead letters. */
   readonly letters: HttpApp;
   readonly figures: ServiceFigures;
+  /** Gives the decisions of an operator about tools and servers of strangers, in all services. */
+  readonly approvals: (operator: string) => OperatorApprovals;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
 }
@@ -209,7 +214,15 @@ export async function startGateway(
     operator:
       policy === undefined || letters === undefined
         ? undefined
-        : operator({ bus, caller, policy, letters, figures, signal: drainOver.signal }),
+        : operator({
+            bus,
+            caller,
+            policy,
+            letters,
+            figures,
+            approvals: commandApprovals({ caller, commander }),
+            signal: drainOver.signal,
+          }),
     localOperator,
     findCall: withKeptArguments(allJournals ?? (() => [caller.journal])),
     commander,
@@ -296,7 +309,7 @@ function listen(
   );
 }
 
-function callsAndPolicy({ bus, caller, policy, letters, figures }: OperatorParts): OperatorHttpApp {
+function callsAndPolicy({ bus, caller, policy, letters, figures, approvals }: OperatorParts): OperatorHttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
     [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures }),
@@ -304,6 +317,7 @@ function callsAndPolicy({ bus, caller, policy, letters, figures }: OperatorParts
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
     [DLQ_PATH]: letters,
+    [MCP_PATH]: createApprovalsApp(approvals),
     [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),
   });
 }

@@ -1,7 +1,6 @@
 // To run the service.
 export { configSchema, type McpBridgeConfig } from "./generated/config.ts";
 export {
-  type BridgeApprovals,
   type BridgedServerHealth,
   type McpBridge,
   type StartMcpBridgeOptions,

@@ -1,5 +1,5 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
-import { MCP_BRIDGE, mcpTopics } from "@rockbot/contracts";
+import { MCP_BRIDGE, mcpTopics, printable } from "@rockbot/contracts";
 import { endOrphans, type McpServerHealth } from "@rockbot/mcp";
 import { Lease, type LeaseStore } from "@rockbot/records/leases";
 import { createMemoryRateStore } from "@rockbot/records/rates";
@@ -12,17 +12,16 @@ import {
   serveTools,
 } from "@rockbot/tools";
 import {
+  approvalCommands,
   createToolApprovals,
   followStore,
   isOthersPin,
+  type OperatorApprovals,
   openTrust,
   readRegistered,
   removeServers,
-  type ShownServers,
-  type StandingServer,
-  type ToolApprovals,
+  type ToolApprovalsOptions,
   type TrustStore,
-  type WithdrawalOutcome,
 } from "@rockbot/trust";
 import type { BridgedServer, BridgedServerOptions } from "./bridged-server.ts";
 import { publishIndex } from "./directory/index-publisher.ts";
@@ -68,8 +67,8 @@ export interface McpBridge extends AsyncDisposable {
   readonly servers: readonly BridgedServerHealth[];
   /** What the file of servers says that has no effect. */
   readonly notes: readonly string[];
-  /** For operators, who come by a socket or a token: never for what comes over the bus. */
-  readonly approvals: BridgeApprovals;
+  /** For operators, who come by a socket or a token, or give a signed command. */
+  readonly approvals: OperatorApprovals;
   /**
    * Resolves once each server is connected or has failed for the first time, at most `ms` milliseconds later. The tools
    * that are there by then are announced to callers that probe.
@@ -88,13 +87,7 @@ export interface BridgedServerHealth extends McpServerHealth {
   readonly owner?: { readonly replica: string; readonly isThis: boolean } | undefined;
 }
 
-/** Decisions of operators about MCP servers and their tools. */
-export interface BridgeApprovals extends ToolApprovals {
-  /** The servers that agents have registered. @throws {StoreUnavailableError} */
-  registered(): Promise<readonly StandingServer[]>;
-  /** Takes registered servers away, from all bridges that share the store. @throws {StoreUnavailableError} */
-  remove(servers: ShownServers, by: string): Promise<WithdrawalOutcome>;
-}
+const MAX_REASON = 400;
 
 /**
  * Puts MCP servers behind the bus: their tools are announced as `{server}__{tool}`, called through `tool.invoke.mcp`,
@@ -115,6 +108,7 @@ export async function startMcpBridge(
     blobs,
     claims,
     leases,
+    operatorKey,
     rates: sharedRates,
     trustStore,
     signal,
@@ -185,7 +179,10 @@ export async function startMcpBridge(
   );
   started.use(followStore(store, { onChange: takeInChanges, isBehind: () => trust.isBlind }));
   const provider = new McpToolProvider(pool, trust);
-  started.use(await serveProvider(bus, provider, config, { blobs, policy, claims, rates, turns, audit, log }));
+  const approvals = bridgeApprovals(store, { takeIn, sources: () => pool.servers.map(stateIn(trust)), log });
+  const commands = approvalCommands(approvals);
+  const shared = { blobs, policy, claims, rates, turns, audit, operatorKey, commands, log };
+  started.use(await serveProvider(bus, provider, config, shared));
   if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
   return {
@@ -198,7 +195,7 @@ export async function startMcpBridge(
     get notes() {
       return notes;
     },
-    approvals: bridgeApprovals(store, { takeIn, log }),
+    approvals,
     async settled(ms) {
       await pool.settled(ms);
       provider.flush();
@@ -211,7 +208,10 @@ function serveProvider(
   bus: Bus,
   provider: McpToolProvider,
   { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
-  shared: Pick<ServeToolsOptions, "blobs" | "policy" | "claims" | "rates" | "turns" | "audit" | "operatorKey" | "log">,
+  shared: Pick<
+    ServeToolsOptions,
+    "blobs" | "policy" | "claims" | "rates" | "turns" | "audit" | "operatorKey" | "commands" | "log"
+  >,
 ): ReturnType<typeof serveTools> {
   return serveTools(bus, provider, {
     service: MCP_BRIDGE,
@@ -227,19 +227,31 @@ function serveProvider(
 /** @param takeIn has the bridge go by what has just been decided */
 function bridgeApprovals(
   store: TrustStore,
-  { takeIn, log }: { readonly takeIn: () => Promise<void>; readonly log: Logger },
-): BridgeApprovals {
+  { takeIn, sources, log }: Omit<ToolApprovalsOptions, "owns">,
+): OperatorApprovals {
   return {
-    ...createToolApprovals(store, { log, takeIn, owns: (server) => !isOthersPin(server) }),
+    ...createToolApprovals(store, { log, takeIn, sources, owns: (server) => !isOthersPin(server) }),
     registered: () => readRegistered(store),
     async remove(servers, by) {
       const outcome = await removeServers(store, servers, by);
       log.info({ operator: by, ...outcome }, "an operator removed registered servers");
-      await takeIn();
+      await takeIn?.();
       return outcome;
     },
   };
 }
+
+/** How a server stands, without what its program wrote, which may hold anything. */
+const stateIn =
+  (trust: ToolTrust) =>
+  ({ name, health: { state, tools, failures, lastFailure = "" } }: Pick<BridgedServer, "name" | "health">) => ({
+    kind: "mcp" as const,
+    server: name,
+    state,
+    ...(failures === 0 ? {} : { reason: printable(lastFailure.split("\n", 1)[0] ?? "", MAX_REASON) }),
+    tools,
+    held: trust.waitingOn(name).length,
+  });
 
 const heldTools = (server: string, trust: ToolTrust): McpBridge["off"] =>
   trust

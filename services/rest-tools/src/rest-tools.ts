@@ -3,7 +3,14 @@ import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { createPublicFetch, type PublicFetch } from "@rockbot/edge/outbound";
 import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { type StartServiceOptions, serveTools } from "@rockbot/tools";
-import { createToolApprovals, openTrust, REST_PINS, type ToolApprovals, type TrustStore } from "@rockbot/trust";
+import {
+  approvalCommands,
+  createToolApprovals,
+  openTrust,
+  REST_PINS,
+  type ToolApprovals,
+  type TrustStore,
+} from "@rockbot/trust";
 import { ClientTokens } from "./credentials/client-tokens.ts";
 import { type OffTool, readRestFile } from "./file/read-rest-file.ts";
 import { watchRestFile } from "./file/watch-rest-file.ts";
@@ -70,6 +77,11 @@ export async function startRestTools(
     tokens: new ClientTokens(fetch),
     maxBytes: config.maxResponseBytes,
   });
+  const approvals = createToolApprovals(trust.store, {
+    log,
+    owns: (server) => server.startsWith(REST_PINS),
+    sources: () => documents.states,
+  });
   provider.apply(file?.operations ?? []);
   await within(settleMs, documents.apply(file?.imports ?? []), () => new Error("late")).catch(() => {});
   started.use(
@@ -78,6 +90,7 @@ export async function startRestTools(
       concurrency: config.concurrency,
       drainMs: config.shutdownGraceMs,
       isAuditRequired: config.auditRequired,
+      commands: approvalCommands(approvals),
       log,
     }),
   );
@@ -106,7 +119,7 @@ export async function startRestTools(
     get notes() {
       return notesOf(documents);
     },
-    approvals: createToolApprovals(trust.store, { log, owns: (server) => server.startsWith(REST_PINS) }),
+    approvals,
     [Symbol.asyncDispose]: () => running.disposeAsync(),
   };
 }

@@ -2,9 +2,9 @@ import { pause, startLoop } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import { decodeMessage, type Envelope, isBusAgentName } from "@rockbot/contracts";
 import type { Identity } from "@rockbot/tools";
-import { A2A_PINS, type PinMode, PinnedSources, type Trust } from "@rockbot/trust";
+import { A2A_PINS, type PinMode, PinnedSources, type SourceState, type Trust } from "@rockbot/trust";
 import type { AgentCard } from "../ask/agents/agent-card.ts";
-import { cardHandling, type ShownAgent, shownAgent } from "../ask/agents/agent-pool.ts";
+import { BLIND, cardHandling, type ShownAgent, shownAgent } from "../ask/agents/agent-pool.ts";
 import type { AnnouncedAgent } from "../ask/agents/known-agent.ts";
 import { cardText, readAnnouncedCard } from "./announced-agent.ts";
 
@@ -81,6 +81,11 @@ export class AnnouncedAgents implements AsyncDisposable {
       const known = this.#agents.get(source.from.name.toLowerCase());
       return known === undefined ? [] : [shownAgent({ ...source, from: known.agent, readAt: known.seenAt }, PINS)];
     });
+  }
+
+  /** How each agent stands, for operators. */
+  get states(): readonly SourceState[] {
+    return this.#cards.states("a2a", BLIND);
   }
 
   /** How many parts of cards wait for an operator. */

@@ -5,7 +5,7 @@ import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
 import { urlHost } from "@rockbot/edge/inbound";
 import { createLocalOperator, type Gateway, type OperatorParts } from "@rockbot/gateway";
-import type { BridgeApprovals, McpBridge } from "@rockbot/mcp-bridge";
+import type { McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/process";
 import { logConsole, startTelemetry } from "@rockbot/process/telemetry";
@@ -16,6 +16,7 @@ import type { RunningRestTools } from "@rockbot/rest-tools";
 import { openState } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
 import { readCommandCheck, readCommandKey } from "@rockbot/tools/commands";
+import type { OperatorApprovals } from "@rockbot/trust";
 import { displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { type RunningOrOff, startOrOff } from "../client/start-or-off.ts";
 import { untilHeard } from "../client/until-heard.ts";
@@ -109,7 +110,11 @@ export async function up(options: UpOptions): Promise<void> {
       log,
       policy,
       signal: shutdown.signal,
-      operator: operatorOf({ journals, further }, approvalsIn(running), log),
+      operator: operatorOf(
+        { journals, further },
+        keys.commandKey === undefined ? approvalsIn(running) : undefined,
+        log,
+      ),
       localOperator,
       allJournals: journals,
       ...keys,
@@ -177,7 +182,7 @@ const MCP_SERVERS_MS = 10_000;
 const bridgeIn = (running: ReadonlyMap<string, RunningOrOff>): McpBridge | undefined =>
   running.get("mcp-bridge") as McpBridge | undefined;
 
-const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): BridgeApprovals | undefined =>
+const approvalsIn = (running: ReadonlyMap<string, RunningOrOff>): OperatorApprovals | undefined =>
   mergeApprovals(
     bridgeIn(running)?.approvals,
     (running.get("rest-tools") as RunningRestTools | undefined)?.approvals,
@@ -223,11 +228,14 @@ async function openAudit(file: string, options: OpenAuditLogOptions) {
 /** Texts of calls that are kept in memory without a policy file, for the user who has started the process. */
 const KEPT_HERE = { tools: ["*"], hours: 1, bytes: 16_384 };
 
-/** The endpoints that operators reach by their tokens: the same as by the socket. */
+/**
+ * The endpoints that operators reach by their tokens: the same as by the socket.
+ * @param here the decisions in this process, where it can give no commands
+ */
 const operatorOf =
-  (known: Pick<OperatorAppParts, "journals" | "further">, approvals: BridgeApprovals | undefined, log: Logger) =>
+  (known: Pick<OperatorAppParts, "journals" | "further">, here: OperatorApprovals | undefined, log: Logger) =>
   (parts: OperatorParts) =>
-    operatorApp({ ...parts, ...known, approvals, log });
+    operatorApp({ ...parts, ...known, approvals: here === undefined ? parts.approvals : () => here, log });
 
 /** The token that a request to the gateway must carry. */
 const tokens: Readonly<Record<Gateway["access"], string>> = {

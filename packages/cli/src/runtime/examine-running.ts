@@ -1,8 +1,9 @@
 import { printable } from "@rockbot/contracts";
-import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
+import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { Finding } from "@rockbot/process";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { RunningService } from "@rockbot/services";
+import type { OperatorApprovals } from "@rockbot/trust";
 
 const MAX_REASON = 400;
 
@@ -11,7 +12,7 @@ export interface RunningParts {
   readonly running: ReadonlyMap<string, RunningService>;
   /** The servers of the bridge, if there is one. */
   readonly servers: readonly BridgedServerHealth[] | undefined;
-  readonly approvals: BridgeApprovals | undefined;
+  readonly approvals: OperatorApprovals | undefined;
 }
 
 /** For `rockbot doctor`: what of the strangers' servers does not work now, and what waits for an approval. */
@@ -52,7 +53,7 @@ export function firstReason({ lastFailure = "" }: Pick<BridgedServerHealth, "las
   return printable(reason, MAX_REASON);
 }
 
-async function waiting(approvals: BridgeApprovals | undefined): Promise<readonly Finding[]> {
+async function waiting(approvals: OperatorApprovals | undefined): Promise<readonly Finding[]> {
   const what = "held tools";
   try {
     const { tools = [], servers = [] } = (await approvals?.waiting()) ?? {};

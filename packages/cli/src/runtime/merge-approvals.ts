@@ -1,14 +1,13 @@
-import type { BridgeApprovals } from "@rockbot/mcp-bridge";
-import type { ToolApprovals } from "@rockbot/trust";
+import type { OperatorApprovals, ToolApprovals } from "@rockbot/trust";
 
 /**
  * What operators decide about MCP servers, OpenAPI documents and A2A agents, as if it were one. Each of them takes of a
  * decision what is its own.
  */
 export function mergeApprovals(
-  bridge: BridgeApprovals | undefined,
+  bridge: OperatorApprovals | undefined,
   ...others: readonly (ToolApprovals | undefined)[]
-): BridgeApprovals | undefined {
+): OperatorApprovals | undefined {
   const all: readonly ToolApprovals[] = [bridge, ...others].filter((one) => one !== undefined);
   if (all.every((one) => one === bridge)) return bridge;
   const ask = async <Answer extends object>(question: (one: ToolApprovals) => Promise<Answer>): Promise<Answer> =>

@@ -15,13 +15,12 @@ import {
   POLICY_PATH,
   TOOLS_PATH,
 } from "@rockbot/gateway";
+import { createApprovalsApp, MCP_PATH } from "@rockbot/gateway/approvals";
 import { createDlqApp, DLQ_PATH } from "@rockbot/gateway/dlq";
-import type { BridgeApprovals } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
+import type { OperatorApprovals } from "@rockbot/trust";
 import { ownLetters } from "../own-letters.ts";
-import { createApprovalsApp } from "./operator-approvals.ts";
-import { MCP_PATH } from "./operator-mcp.ts";
 
 export interface OperatorAppParts {
   readonly bus: Bus;
@@ -31,8 +30,8 @@ export interface OperatorAppParts {
   readonly policy: PolicyHolder | undefined;
   /** The figures of the gateway in this process. @default nothing is known of services' calls */
   readonly figures?: OperatorParts["figures"] | undefined;
-  /** The approvals of the bridge in this process, if there is one. */
-  readonly approvals?: BridgeApprovals | undefined;
+  /** Gives the decisions of an operator. @default nobody decides here */
+  readonly approvals?: ((operator: string) => OperatorApprovals) | undefined;
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
   /** Aborts when the process stops and running requests are not waited for any longer. */

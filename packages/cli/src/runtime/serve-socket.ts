@@ -11,16 +11,18 @@ import {
   RefusalLog,
   serveHttp,
 } from "@rockbot/gateway";
+import { MCP_PATH } from "@rockbot/gateway/approvals";
 import { SessionHub } from "@rockbot/gateway/chat";
-import type { BridgeApprovals, BridgedServerHealth } from "@rockbot/mcp-bridge";
+import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { Finding } from "@rockbot/process";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
+import type { OperatorApprovals } from "@rockbot/trust";
 import { CommandError } from "../command-error.ts";
 import type { OffTool } from "./off-tools.ts";
 import { operatorApp } from "./operator-app.ts";
-import { createMcpApp, MCP_PATH } from "./operator-mcp.ts";
+import { createMcpApp } from "./operator-mcp.ts";
 import { CHECKOUT, HERE_PATH, type OwnSocket } from "./own-socket.ts";
 
 /** Where the process says what it finds on its machine, with its settings. */
@@ -52,7 +54,7 @@ export interface SocketParts {
   /** The servers of the bridge in this process, if there is one. */
   readonly mcpServers?: (() => readonly BridgedServerHealth[] | undefined) | undefined;
   /** Likewise. */
-  readonly approvals?: BridgeApprovals | undefined;
+  readonly approvals?: OperatorApprovals | undefined;
   /** The tools that are not offered here. @default none */
   readonly off?: (() => readonly OffTool[]) | undefined;
   /** The findings for `rockbot doctor`. @default nothing is found */
@@ -114,7 +116,7 @@ export async function serveSocket(
     caller,
     journals,
     policy,
-    approvals,
+    approvals: approvals === undefined ? undefined : () => approvals,
     further,
     signal: drainOver.signal,
     log,

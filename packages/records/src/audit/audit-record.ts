@@ -67,8 +67,10 @@ export interface OperatorDeed {
   readonly operator: string;
   /** What was done, such as `cancel`, or `read arguments`. */
   readonly action: string;
-  /** The id of what it was done to. */
+  /** The id of what it was done to, or the tools and servers that were decided about, with the hash of each. */
   readonly of?: string | undefined;
+  /** Why, in the operator's words. */
+  readonly note?: string | undefined;
   readonly outcome: string;
 }
 

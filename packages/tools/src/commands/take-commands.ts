@@ -1,6 +1,6 @@
 import type { KeyObject } from "node:crypto";
 import type { Bus, Logger } from "@rockbot/bus";
-import { createEnvelope, decodeMessage, type Envelope, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { createEnvelope, decodeMessage, type Envelope, printable, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { Identity, Sender } from "../messages/identity.ts";
 import { encodeReply } from "../messages/reply.ts";
@@ -58,7 +58,8 @@ export function createCommandTaker(
       outcome = toToolError(error, kind).code;
       throw error;
     } finally {
-      await audit?.write({ event: "operator", service, operator, action: kind, of: subjectOf(body), outcome });
+      const { of, note } = subjectOf(body);
+      await audit?.write({ event: "operator", service, operator, action: kind, of, outcome, ...note });
     }
   }
 
@@ -80,6 +81,20 @@ export function createCommandTaker(
 
 const refused = (why: string): ToolError => new ToolError(ToolErrorCode.Denied, `Cannot obey the command: ${why}`);
 
-/** What a command is about, for the audit log: never what somebody else wrote. */
-const subjectOf = ({ toolCallId }: Command["body"]): string | undefined =>
-  typeof toolCallId === "string" ? toolCallId : undefined;
+/** The most that a line of the audit log says of what was decided, in characters. */
+const MAX_SUBJECT = 4_000;
+
+/** What a command is about, for the audit log: a call, or definitions and servers, each with its hash. */
+function subjectOf({ toolCallId, tools, servers, note }: Command["body"]) {
+  const decided = [tools, servers].flatMap((list) => (Array.isArray(list) ? list : [])).map(decidedIn);
+  const of = typeof toolCallId === "string" ? toolCallId : decided.join(", ");
+  return {
+    of: of === "" ? undefined : printable(of, MAX_SUBJECT),
+    note: typeof note === "string" ? { note: printable(note, MAX_SUBJECT) } : {},
+  };
+}
+
+function decidedIn(one: unknown): string {
+  const { server, tool, hash, digest } = one as Readonly<Record<string, unknown>>;
+  return `${[server, tool].filter((name) => name !== undefined).join(": ")} ${hash ?? digest}`;
+}

@@ -6,8 +6,10 @@ import {
   PIN_RECORDS,
   type PinRecord,
   pinRecordName,
+  type SeenTool,
 } from "../pins/pin.ts";
 import { readPinRecord } from "../pins/read-pin-record.ts";
+import type { SourceState } from "../pins/source-state.ts";
 import { Registrations } from "../servers/registrations.ts";
 import { describeRequest } from "../servers/requested-server.ts";
 import { type TrustStore, unchanged, updateRecord } from "../store/trust-store.ts";
@@ -23,6 +25,10 @@ export interface WaitingTool {
   readonly suspicions: readonly string[];
   /** The changes since it was pinned, or the words of a new one. */
   readonly changes: readonly string[];
+  /** Absent where the definition is not kept. */
+  readonly definition?: SeenTool | undefined;
+  /** The definition that is pinned, as far as it is kept. */
+  readonly before?: SeenTool | undefined;
   readonly at: string;
 }
 
@@ -44,6 +50,8 @@ export interface Waiting {
   readonly servers: readonly WaitingServer[];
   /** What is offered though nobody has approved it. A service of an earlier release does not tell. */
   readonly firstSeen?: readonly WaitingTool[] | undefined;
+  /** How the sources of all these stand, as far as a service runs that knows. */
+  readonly sources?: readonly SourceState[] | undefined;
 }
 
 /** A definition as an operator was shown it: of one that was shown as rejected, also by whom. */
@@ -57,6 +65,8 @@ export interface ShownTool {
 /** A definition that an operator has refused, and that can be approved after all. */
 export interface RejectedTool extends WaitingTool {
   readonly rejectedBy: string;
+  /** Why, in that operator's words. */
+  readonly note?: string | undefined;
 }
 
 /** The entries to approve: exactly those that the operator saw, and nothing that came in their place since. */
@@ -71,6 +81,8 @@ export interface Approval {
     readonly digest: string;
     readonly rejectedBy?: string | undefined;
   }[];
+  /** Why, in the operator's words. */
+  readonly note?: string | undefined;
 }
 
 /** The outcome of an approval. Names of tools are `server: tool`. */
@@ -121,7 +133,7 @@ function firstSeenIn({ server, pins, held }: PinRecord): WaitingTool[] {
 const TOO_LARGE = "the definition is too large to be kept, so its words cannot be shown: read it at the server";
 
 function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<RejectedTool>)[] {
-  return held.map(({ name: tool, hash, reason, renamedFrom, suspicions = [], definition, at, rejectedBy }) => {
+  return held.map(({ name: tool, hash, reason, renamedFrom, suspicions = [], definition, at, rejectedBy, note }) => {
     const before = pins.find(({ name }) => name === (renamedFrom ?? tool));
     const changes =
       definition === undefined || (before !== undefined && before.definition === undefined)
@@ -135,8 +147,11 @@ function heldIn({ server, pins, held }: PinRecord): (WaitingTool & Partial<Rejec
       ...(renamedFrom === undefined ? {} : { renamedFrom }),
       suspicions,
       changes,
+      ...(definition === undefined ? {} : { definition }),
+      ...(before?.definition === undefined ? {} : { before: before.definition }),
       at,
       ...(rejectedBy === undefined ? {} : { rejectedBy }),
+      ...(note === undefined ? {} : { note }),
     };
   });
 }

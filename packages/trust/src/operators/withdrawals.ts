@@ -56,6 +56,8 @@ export interface Rejected {
 export interface Rejection {
   readonly tools: readonly ShownTool[];
   readonly servers: ShownServers;
+  /** Why, in the operator's words. It is kept with tools. */
+  readonly note?: string | undefined;
 }
 
 /** Reads the entries that operators have refused. @throws {StoreUnavailableError} */
@@ -81,7 +83,7 @@ export async function readRejected(store: TrustStore, now?: () => Date): Promise
  */
 export async function reject(
   store: TrustStore,
-  { tools, servers }: Rejection,
+  { tools, servers, note }: Rejection,
   by: string,
   now?: () => Date,
 ): Promise<WithdrawalOutcome> {
@@ -90,7 +92,9 @@ export async function reject(
   for (const tool of tools) {
     const isDone = await decideHeld(store, tool, (record, found) => ({
       ...record,
-      held: record.held.map((held) => (held === found ? { ...held, rejectedBy: by } : held)),
+      held: record.held.map((held) =>
+        held === found ? { ...held, rejectedBy: by, ...(note === undefined ? {} : { note }) } : held,
+      ),
     }));
     (isDone ? done : stale).push(nameOf(tool));
   }

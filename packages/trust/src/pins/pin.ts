@@ -49,6 +49,8 @@ export interface HeldTool {
   readonly at: string;
   /** The operator who has refused it: it waits no more, until it changes or is approved after all. */
   readonly rejectedBy?: string | undefined;
+  /** Why, in that operator's words. */
+  readonly note?: string | undefined;
 }
 
 /** The memory of one server's tools. Lists, not maps: their names are a stranger's. */

@@ -6,6 +6,7 @@ import type { Trust } from "../store/open-trust.ts";
 import type { HeldTool, SeenTool } from "./pin.ts";
 import { PinBook } from "./pin-book.ts";
 import type { PinMode } from "./screen-tools.ts";
+import type { SourceState } from "./source-state.ts";
 
 /** A text as it was read. It is parsed only if it differs from the one before. */
 export interface SourceText<Content> {
@@ -129,6 +130,22 @@ export class PinnedSources<From extends { readonly name: string }, Content> impl
     return this.all.flatMap(({ from: { name }, fault, isBlind }) => {
       const why = isBlind ? blind : fault;
       return why === undefined ? [] : [{ name, why }];
+    });
+  }
+
+  /** How each source stands, for operators. @param blind what to say where only the store keeps it back */
+  states(kind: SourceState["kind"], blind: string): readonly SourceState[] {
+    const faults = new Map(this.faults(blind).map(({ name, why }) => [name, why]));
+    return this.all.map(({ from: { name }, offered, held }) => {
+      const reason = faults.get(name);
+      return {
+        kind,
+        server: `${this.#options.prefix}${name}`,
+        state: reason === undefined ? "ready" : "away",
+        ...(reason === undefined ? {} : { reason }),
+        tools: offered.size,
+        held: held.filter(({ rejectedBy }) => rejectedBy === undefined).length,
+      };
     });
   }
 

@@ -83,7 +83,7 @@ export function heldProblems(caller: Pick<ToolCaller, "agent" | "heldFrom">): re
     {
       level: "warning",
       what: `${held.length} tools of MCP servers wait for an operator: ${held.slice(0, 5).join(", ")}`,
-      next: 'Read their definitions and decide: "rockbot mcp approve"',
+      next: 'Read their definitions and decide, on the page Servers or by "rockbot mcp approve"',
       page: "servers",
     },
   ];

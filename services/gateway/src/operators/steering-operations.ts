@@ -26,20 +26,20 @@ export const steeringOperations: readonly OperatorOperation[] = [
   {
     method: "get",
     path: "/operator/mcp/approvals",
-    summary: "Show the tools and servers that wait for an operator.",
+    summary: "Show the tools and servers that wait for an operator, and how servers, documents and agents stand.",
     right: "servers",
   },
   {
     method: "post",
     path: "/operator/mcp/approvals",
-    summary: "Approve some of them, exactly as they were shown.",
+    summary: "Approve some of them, exactly as they were shown, perhaps with a `note`.",
     right: "servers",
   },
   { method: "get", path: "/operator/mcp/rejections", summary: "Show what is rejected.", right: "servers" },
   {
     method: "post",
     path: "/operator/mcp/rejections",
-    summary: "Reject some of what waits, exactly as it was shown.",
+    summary: "Reject some of what waits, exactly as it was shown, perhaps with a `note`.",
     right: "servers",
   },
   { method: "get", path: "/operator/mcp/registrations", summary: "Show the servers of agents.", right: "servers" },

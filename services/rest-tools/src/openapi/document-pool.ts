@@ -1,7 +1,16 @@
 import type { Logger } from "@rockbot/bus";
 import { definedBy, type ToolError } from "@rockbot/contracts";
 import type { PublicFetch } from "@rockbot/edge/outbound";
-import { type HeldTool, heldError, type PinMode, PinnedSources, REST_PINS, type Trust, whyHeld } from "@rockbot/trust";
+import {
+  type HeldTool,
+  heldError,
+  type PinMode,
+  PinnedSources,
+  REST_PINS,
+  type SourceState,
+  type Trust,
+  whyHeld,
+} from "@rockbot/trust";
 import type { RestOperation } from "../rest-operation.ts";
 import type { DocumentImport } from "./document-import.ts";
 import { fetchDocument } from "./fetch-document.ts";
@@ -77,7 +86,12 @@ export class DocumentPool implements AsyncDisposable {
 
   /** Documents that could not be read the last time, or not yet, and why. */
   get faults(): readonly { readonly name: string; readonly why: string }[] {
-    return this.#sources.faults("which of its operations are approved cannot be read");
+    return this.#sources.faults(BLIND);
+  }
+
+  /** How each document stands, for operators. */
+  get states(): readonly SourceState[] {
+    return this.#sources.states("openapi", BLIND);
   }
 
   /** The operations that wait for an operator, by the names that their tools would have. */
@@ -97,6 +111,8 @@ export class DocumentPool implements AsyncDisposable {
     await this.#sources[Symbol.asyncDispose]();
   }
 }
+
+const BLIND = "which of its operations are approved cannot be read";
 
 const heldOperation = (document: string, held: HeldTool): ToolError =>
   heldError(held, {

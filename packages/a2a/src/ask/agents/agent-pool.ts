@@ -8,6 +8,7 @@ import {
   type PinMode,
   type PinnedSource,
   PinnedSources,
+  type SourceState,
   type Trust,
   whyHeld,
 } from "@rockbot/trust";
@@ -82,7 +83,12 @@ export class AgentPool implements AsyncDisposable {
 
   /** Cards that could not be used the last time, and why. */
   get faults(): readonly { readonly name: string; readonly why: string }[] {
-    return this.#sources.faults("the approvals of its card cannot be read");
+    return this.#sources.faults(BLIND);
+  }
+
+  /** How each agent stands, for operators. */
+  get states(): readonly SourceState[] {
+    return this.#sources.states("a2a", BLIND);
   }
 
   /** How many parts of cards wait for an operator. */
@@ -94,6 +100,9 @@ export class AgentPool implements AsyncDisposable {
     await this.#sources[Symbol.asyncDispose]();
   }
 }
+
+/** Why an agent stands still if only the store keeps it back. */
+export const BLIND = "the approvals of its card cannot be read";
 
 /** What is pinned of cards, wherever they come from, and what the log says of them. */
 export const cardHandling = (log: Logger) => ({

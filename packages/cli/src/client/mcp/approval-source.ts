@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { userInfo } from "node:os";
+import { APPROVALS_PATH, REGISTRATIONS_PATH, REJECTIONS_PATH, REMOVALS_PATH } from "@rockbot/gateway/approvals";
 import { StoreUnavailableError } from "@rockbot/records";
 import {
   type Approval,
@@ -21,12 +22,6 @@ import {
 } from "@rockbot/trust";
 import { Agent, request } from "undici";
 import { CommandError } from "../../command-error.ts";
-import {
-  APPROVALS_PATH,
-  REGISTRATIONS_PATH,
-  REJECTIONS_PATH,
-  REMOVALS_PATH,
-} from "../../runtime/operator-approvals.ts";
 import { ownSocket } from "../../runtime/own-socket.ts";
 import { UsageError } from "../../usage-error.ts";
 import { lockFileBeside } from "../lock-file.ts";

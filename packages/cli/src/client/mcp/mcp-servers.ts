@@ -1,5 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
 import type { McpServerSummary } from "@rockbot/contracts";
+import { MCP_PATH } from "@rockbot/gateway/approvals";
 import { readIndex } from "@rockbot/mcp/for-agents";
 import { type BridgedServerHealth, startMcpBridge } from "@rockbot/mcp-bridge";
 import { serviceNamed } from "@rockbot/services";
@@ -7,7 +8,6 @@ import { Agent, request } from "undici";
 import { displayBusUrl, MEMORY_BUS } from "../../bus-url.ts";
 import { CommandError } from "../../command-error.ts";
 import { connectRuled } from "../../connect-broker.ts";
-import { MCP_PATH } from "../../runtime/operator-mcp.ts";
 
 const ANSWER_MS = 10_000;
 /** A bridge that is busy, or is just coming back to the broker, answers late. */
