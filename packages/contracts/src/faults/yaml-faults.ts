@@ -10,6 +10,7 @@ export interface YamlLines {
 
 /** The parser's own words are for programmers. */
 const SECOND = "a second document begins here, and one is read. Write all in one";
+const TOO_DEEP = "lists and objects lie too deep inside one another. Write fewer levels";
 
 /**
  * Why a text is not YAML, each with its place. The parser's words end where they would quote the text: what stands at a
@@ -20,7 +21,9 @@ export function yamlFaults({ errors }: ParsedYaml, lines: YamlLines): string[] {
     const { line, col } = lines.linePos(pos[0]);
     const words = message.startsWith("Source contains multiple documents")
       ? SECOND
-      : message.replace(/(?:: |(?<=escape sequence) ).*/s, "");
+      : message.startsWith("Maximum call stack")
+        ? TOO_DEEP
+        : message.replace(/(?:: |(?<=escape sequence) ).*/s, "");
     return `line ${line}, column ${col}: ${words}`;
   });
 }

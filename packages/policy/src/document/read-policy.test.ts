@@ -99,6 +99,11 @@ test("a file whose aliases lead into themselves is refused in words", async () =
   expect(await faultsOf("callers: &a { x: *a }")).toEqual(["it has an alias of what the alias is a part of"]);
 });
 
+test("a file that is too deep to be read is refused in words", async () => {
+  const deep = `everyone: ${"{not: ".repeat(20_000)}{}${"}".repeat(20_000)}`;
+  expect((await faultsOf(deep))[0]).toMatch(/^line 1, column \d+: lists and objects lie too deep/);
+});
+
 test("says what stands twice and must not", async () => {
   const hash = `sha256:${"0".repeat(64)}`;
   const faults = await faultsOf(`
