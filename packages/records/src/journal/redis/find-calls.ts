@@ -8,6 +8,7 @@ import {
   keyOf,
   MAX_EXAMINED,
   newestFirst,
+  OPEN,
   placeOf,
   startOf,
 } from "../search-calls.ts";
@@ -62,6 +63,6 @@ export async function findCalls(search: CallSearch, index: CallIndex): Promise<C
  * JavaScript does.
  */
 const partsOf = ({ caller, tool, code, state, session }: CallSearch): readonly string[] =>
-  [caller, tool, code, state, session]
+  [caller, tool, code, state === OPEN ? undefined : state, session]
     .filter((part): part is string => part !== undefined && /^[\x20-\x7e]+$/.test(part))
     .map((part) => JSON.stringify(part).slice(1, -1).toLowerCase());
