@@ -12,7 +12,7 @@ callers: { gateway: { allow: [echo] } }
 operators: [{ name: ops, tokens: [{ hash: "sha256:${createHash("sha256").update(TOKEN).digest("hex")}" }] }]
 `;
 /** Where a browser may be. */
-export const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
+const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
   existsSync(path),
 );
 

@@ -196,5 +196,5 @@ test("a registration whose content is not what its digest says is not believed",
   await registrations.register(program("a"), limits);
   const { value, version } = await store.read("registrations");
   await store.write("registrations", JSON.parse(JSON.stringify(value).replace("weather", "sh")), version);
-  await expect(registrations.read()).rejects.toThrow("no record of registrations");
+  await expect(registrations.read()).rejects.toThrow("not a record of registrations");
 });

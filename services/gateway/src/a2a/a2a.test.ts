@@ -370,7 +370,7 @@ test("a task that waits is its caller's alone, stays in its conversation, and is
 
   await expect(bob.sendMessage(message("40", { taskId: id }))).rejects.toThrow("There is no task");
   await expect(alice.sendMessage(message("40", { taskId: id, contextId: "another" }))).rejects.toThrow(
-    "the task is of another",
+    "the task belongs to another",
   );
   const { tasks } = await alice.listTasks({
     tenant: "",
