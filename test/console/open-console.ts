@@ -30,13 +30,17 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}) {
     faults.push(`a dialog: ${dialog.message()}`);
     void dialog.dismiss();
   });
-  const { stdout, stderr } = await runCli(["open", "--print"], { folder: folder.path });
-  await page.goto(/http:\S+#code=\S+/.exec(stdout)?.[0] ?? `no link: ${stderr}`);
-  await page.getByRole("heading", { name: "Now" }).waitFor();
-  const call = (tool: string, args: object) =>
+  const logIn = async (tab: Page): Promise<Page> => {
+    const { stdout, stderr } = await runCli(["open", "--print"], { folder: folder.path });
+    await tab.goto(/http:\S+#code=\S+/.exec(stdout)?.[0] ?? `no link: ${stderr}`);
+    await tab.getByRole("heading", { name: "Now" }).waitFor();
+    return tab;
+  };
+  await logIn(page);
+  const call = (tool: string, args: object, headers: Readonly<Record<string, string>> = {}) =>
     fetch(`${up.url}/v1/tools/${encodeURIComponent(tool)}/invoke`, {
       method: "POST",
-      headers: { "content-type": "application/json" },
+      headers: { "content-type": "application/json", ...headers },
       body: JSON.stringify(args),
     });
   const parts = started.move();
@@ -44,7 +48,10 @@ export async function openConsole(env: Readonly<Record<string, string>> = {}) {
     page: page as Page,
     /** What went wrong in the tab: errors, and what its policy refused. */
     faults,
-    goTo: (path: string) => page.goto(`${up.url}/console/${path}`),
+    goTo: (path: string, tab = page as Page) => tab.goto(`${up.url}/console/${path}`),
+    /** A further tab that is logged in. */
+    openTab: async (options: Parameters<typeof browser.newContext>[0]) =>
+      logIn(await (await browser.newContext(options)).newPage()),
     call,
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };

@@ -1,73 +1,70 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
-import { approvals, type Waiting } from "../api/approvals.ts";
-import { askJson, RefusedError } from "../api/session.ts";
-import { Badge } from "../look/badge.tsx";
+import { approvals, type Decision, decide, rejections, type Waiting } from "../api/approvals.ts";
+import { me } from "../api/queries.ts";
+import type { Me } from "../api/types.ts";
 import { Confirm } from "../look/confirm.tsx";
+import { Needs } from "../look/needs.tsx";
 import { Empty, Shown } from "../look/states.tsx";
-
-/** One decision that the operator is asked about before it is sent. */
-interface Decision {
-  readonly title: string;
-  readonly path: string;
-  readonly body: object;
-}
+import { AddServer } from "./servers/add-server.tsx";
+import { Held } from "./servers/held.tsx";
+import { Sources } from "./servers/sources.tsx";
 
 export function ServersPage() {
-  const cache = useQueryClient();
-  const asked = useQuery(approvals);
-  const [wanted, setWanted] = useState<Decision>();
-  const decided = useMutation({
-    mutationFn: ({ path, body }: Decision) =>
-      askJson<{ readonly stale: readonly string[] }>(path, {
-        method: "POST",
-        headers: { "content-type": "application/json" },
-        body: JSON.stringify(body),
-      }),
-    onSettled: () => cache.invalidateQueries({ queryKey: ["approvals"] }),
-  });
-  if (asked.error instanceof RefusedError && asked.error.status === 404)
-    return (
-      <>
-        <h1>Servers</h1>
-        <Empty>
-          The MCP bridge runs in another process than this gateway. There, <code>rockbot mcp approve</code> decides.
-        </Empty>
-      </>
-    );
+  const { data: who } = useQuery(me);
   return (
     <>
       <h1>Servers</h1>
       <p className="quiet">
-        What MCP servers, OpenAPI documents and agents offer is held until an operator approves it.
+        What MCP servers, OpenAPI documents and agents of others offer is held until an operator approves it.
       </p>
-      <Shown of={asked}>{(waiting) => <Waiters waiting={waiting} onWanted={setWanted} />}</Shown>
-      {decided.data !== undefined && decided.data.stale.length > 0 ? (
-        <p role="alert" className="is-warn">
-          It has changed since it was shown, so nothing was decided. Look again.
-        </p>
-      ) : null}
-      {decided.error === null ? null : (
-        <p role="alert" className="is-bad">
-          {decided.error.message}
-        </p>
+      {who === undefined ? null : (
+        <Needs right="servers" of={who}>
+          <Decisions who={who} />
+        </Needs>
       )}
+    </>
+  );
+}
+
+/** What waits, what was rejected and how all stand, with the question before each decision. */
+function Decisions({ who }: { readonly who: Me }) {
+  const cache = useQueryClient();
+  const asked = useQuery(approvals);
+  const [wanted, setWanted] = useState<Decision>();
+  const [note, setNote] = useState("");
+  const decided = useMutation({
+    mutationFn: (decision: Decision) => decide(decision, note),
+    onSettled: async () => {
+      setNote("");
+      await cache.invalidateQueries({ queryKey: ["approvals"] });
+    },
+  });
+  return (
+    <>
+      <Outcome of={decided} />
+      <Shown of={asked}>{(waiting) => <Lists waiting={waiting} onWanted={setWanted} />}</Shown>
+      <Rejected onWanted={setWanted} />
+      <AddServer who={who} />
       <Confirm
         isOpen={wanted !== undefined}
         onOpenChange={(isOpen) => isOpen || setWanted(undefined)}
-        title={`${wanted?.title ?? ""}?`}
-        yes="Yes"
+        title={`${wanted?.action === "reject" ? "Reject" : "Approve"} ${wanted?.what ?? ""}?`}
+        yes={wanted?.action === "reject" ? "Yes, reject" : "Yes, approve"}
         onYes={() => wanted !== undefined && decided.mutate(wanted)}
       >
         The decision is for exactly what is shown.
+        <label className="field">
+          <span className="quiet">note, for the audit log</span>
+          <input value={note} maxLength={500} onChange={({ target }) => setNote(target.value)} />
+        </label>
       </Confirm>
     </>
   );
 }
 
-/** Each thing that waits, as it would be approved. */
-function Waiters({
-  waiting: { tools, servers },
+function Lists({
+  waiting: { tools, servers, firstSeen = [], sources = [], more = 0, problems = [] },
   onWanted,
 }: {
   readonly waiting: Waiting;
@@ -75,81 +72,73 @@ function Waiters({
 }) {
   return (
     <>
+      {problems.map((words) => (
+        <p key={words} role="alert" className="is-warn">
+          {words}
+        </p>
+      ))}
+      <h2>Waits for you</h2>
       {tools.length + servers.length === 0 ? <Empty>Nothing waits.</Empty> : null}
-      {servers.map((server) => (
-        <section className="card" key={server.digest}>
-          <h2>
-            {server.agent} asks for the server {server.server}
-          </h2>
-          <pre>{server.lines.join("\n")}</pre>
-          <Buttons
-            name={`the server ${server.server} of ${server.agent}`}
-            body={{ tools: [], servers: [{ server: server.server, digest: server.digest }] }}
-            onWanted={onWanted}
-          />
-        </section>
-      ))}
-      {tools.map((tool) => (
-        <section className="card" key={`${tool.server} ${tool.tool} ${tool.hash}`}>
-          <h2>
-            {tool.server}: {tool.tool} <Badge tone="warn">{tool.reason.replace("_", " ")}</Badge>
-          </h2>
-          {tool.suspicions.map((words) => (
-            <p key={words} className="is-bad">
-              {words}
-            </p>
-          ))}
-          <Changes lines={tool.changes} />
-          <Buttons
-            name={`${tool.tool} of ${tool.server}`}
-            body={{ tools: [{ server: tool.server, tool: tool.tool, hash: tool.hash }], servers: [] }}
-            onWanted={onWanted}
-          />
-        </section>
-      ))}
+      <Held tools={tools} servers={servers} onWanted={onWanted} />
+      {more > 0 ? <p className="quiet">{more} more are left out here. Decide about these first.</p> : null}
+      <h2>Where tools of others come from</h2>
+      <Sources sources={sources} />
+      {firstSeen.length === 0 ? null : (
+        <details>
+          <summary>{firstSeen.length} tools are offered as they were first seen, and nobody has approved them</summary>
+          <Held tools={firstSeen} onWanted={onWanted} />
+        </details>
+      )}
     </>
   );
 }
 
-function Buttons({
-  name,
-  body,
-  onWanted,
-}: {
-  readonly name: string;
-  readonly body: object;
-  readonly onWanted: (decision: Decision) => void;
-}) {
+/** What was rejected, once somebody wants to see it. */
+function Rejected({ onWanted }: { readonly onWanted: (decision: Decision) => void }) {
+  const [isOpen, setOpen] = useState(false);
+  const asked = useQuery({ ...rejections, enabled: isOpen });
   return (
-    <div className="row">
-      <button
-        type="button"
-        className="first"
-        onClick={() => onWanted({ title: `Approve ${name}`, path: "/operator/mcp/approvals", body })}
-      >
-        Approve
-      </button>
-      <button
-        type="button"
-        className="bad"
-        onClick={() => onWanted({ title: `Reject ${name}`, path: "/operator/mcp/rejections", body })}
-      >
-        Reject
-      </button>
-    </div>
+    <details onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
+      <summary>What was rejected</summary>
+      {isOpen ? (
+        <Shown of={asked}>
+          {({ tools, servers }) =>
+            tools.length + servers.length === 0 ? (
+              <Empty>Nothing was.</Empty>
+            ) : (
+              <Held tools={tools} servers={servers} onWanted={onWanted} />
+            )
+          }
+        </Shown>
+      ) : null}
+    </details>
   );
 }
 
-/** Lines of a diff: what was taken away, and what came. */
-function Changes({ lines }: { readonly lines: readonly string[] }) {
+function Outcome({
+  of: { data, error },
+}: {
+  readonly of: {
+    readonly data: Awaited<ReturnType<typeof decide>> | undefined;
+    readonly error: Error | null;
+  };
+}) {
+  if (error !== null)
+    return (
+      <p role="alert" className="is-bad">
+        {error.message}
+      </p>
+    );
+  if (data === undefined) return null;
+  const troubles = [
+    ...(data.stale.length === 0
+      ? []
+      : [`Not decided, as it has changed since it was shown: ${data.stale.join(", ")}. Look again.`]),
+    ...(data.problems ?? []),
+  ];
   return (
-    <pre>
-      {lines.map((line, index) => (
-        <span key={index} className={line.startsWith("+") ? "is-good" : line.startsWith("-") ? "is-bad" : ""}>
-          {line}
-          {"\n"}
-        </span>
-      ))}
-    </pre>
+    <p role="status" className={troubles.length === 0 ? "is-good" : "is-warn"}>
+      {troubles.length === 0 ? "Decided." : troubles.join(" ")}
+    </p>
   );
 }

@@ -1,7 +1,7 @@
 import type { Approval } from "./approvals.ts";
 
 /** The longest note that an operator may leave, in characters. */
-export const MAX_NOTE = 500;
+const MAX_NOTE = 500;
 
 /** Reads what an operator decides about: tools and servers as they were shown. @returns undefined if it is nothing such */
 export function readDecision(value: object): Approval | undefined {
