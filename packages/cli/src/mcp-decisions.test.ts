@@ -189,11 +189,13 @@ test("an operator's token decides from elsewhere what a socket does here, and no
     status: 200,
     approved: ["wanted"],
     stale: [],
+    problems: [],
   });
   expect(await send("rejections", "ops", { servers: waiting.slice(1) })).toEqual({
     status: 200,
     done: ["unwanted"],
     stale: [],
+    problems: [],
   });
   expect(await send("approvals", "ops")).toMatchObject({ servers: [] });
   const { servers: rejected = [] } = await send("rejections", "ops");
@@ -202,6 +204,7 @@ test("an operator's token decides from elsewhere what a socket does here, and no
     status: 200,
     approved: ["unwanted"],
     stale: [],
+    problems: [],
   });
   const { servers: registered = [] } = await send("registrations", "ops");
   expect(registered).toMatchObject([{ server: "extra", by: "the catalogue" }]);
