@@ -208,7 +208,12 @@ test("an operator's token decides from elsewhere what a socket does here, and no
   });
   const { servers: registered = [] } = await send("registrations", "ops");
   expect(registered).toMatchObject([{ server: "extra", by: "the catalogue" }]);
-  expect(await send("removals", "ops", { servers: registered })).toEqual({ status: 200, done: ["extra"], stale: [] });
+  expect(await send("removals", "ops", { servers: registered })).toEqual({
+    status: 200,
+    done: ["extra"],
+    stale: [],
+    problems: [],
+  });
   for (const path of ["approvals", "rejections", "removals"])
     expect((await send(path, "ops", { servers: "all" })).status).toBe(400);
   expect((await send("removals", "ops")).status).toBe(404);
