@@ -48,7 +48,8 @@ export function History({
 }
 
 function Charts({ calls }: { readonly calls: CallsOfDay }) {
-  const { from, ended, failed, p50, p95 } = knownOf(calls);
+  const known = knownOf(calls);
+  const { from, ended, failed, p50, p95 } = wholeMinutes(known);
   const at = useMemo(() => ended.map((_, index) => from + index * MINUTE_MS), [from, ended]);
   const counts = useMemo(
     () => [
@@ -68,7 +69,11 @@ function Charts({ calls }: { readonly calls: CallsOfDay }) {
     return <p className="quiet">Nothing is known of this time: no service said what it did.</p>;
   return (
     <div className="charts">
-      <Chart at={at} lines={counts} label={`${sum(ended)} calls, of which ${sum(failed)} failed, by the minute`} />
+      <Chart
+        at={at}
+        lines={counts}
+        label={`${sum(known.ended)} calls, of which ${sum(known.failed)} failed, by the minute`}
+      />
       <Chart at={at} lines={times} label="How long calls took, by the minute: half of them, and 95 of 100" />
     </div>
   );
@@ -93,12 +98,18 @@ function knownOf(calls: CallsOfDay): CallsOfDay {
   return fromMinute(calls, Math.max(0, Math.min(first, calls.ended.length - MIN_SHOWN)));
 }
 
-const fromMinute = ({ from, ended, failed, p50, p95 }: CallsOfDay, first: number): CallsOfDay => ({
+/** Without the minute that still runs, whose counts look like a fall, unless nothing else is known. */
+function wholeMinutes(calls: CallsOfDay): CallsOfDay {
+  const isFirst = calls.ended.filter((count) => count !== null).length < 2;
+  return isFirst ? calls : fromMinute(calls, 0, -1);
+}
+
+const fromMinute = ({ from, ended, failed, p50, p95 }: CallsOfDay, first: number, end?: number): CallsOfDay => ({
   from: from + first * MINUTE_MS,
-  ended: ended.slice(first),
-  failed: failed.slice(first),
-  p50: p50.slice(first),
-  p95: p95.slice(first),
+  ended: ended.slice(first, end),
+  failed: failed.slice(first, end),
+  p50: p50.slice(first, end),
+  p95: p95.slice(first, end),
 });
 
 const rounded = (ms: number | null): number | null => (ms === null ? null : Math.round(ms * 10) / 10);
