@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { delimiter, join } from "node:path";
+import { delimiter, join, relative } from "node:path";
 import { runChild } from "./run-child.mjs";
 import { withLock } from "./with-lock.mjs";
 
@@ -39,8 +39,7 @@ const CONSOLE = {
   cwd: "packages/console",
   args: ["node_modules/vite/bin/vite.js", "build", "--logLevel", "error"],
   inputs: async (root) => {
-    const folders = ["public", "src", "src/api", "src/look", "src/pages", "src/shell"];
-    const files = await Promise.all(folders.map((folder) => filesIn(root, `packages/console/${folder}`)));
+    const files = await Promise.all(["public", "src"].map((folder) => filesBelow(root, `packages/console/${folder}`)));
     if (files.flat().length === 0) return []; // a checkout without it, as of an image of another service
     const settings = ["index.html", "tsconfig.json", "vite.config.ts"].map((name) => `packages/console/${name}`);
     return [
@@ -185,4 +184,17 @@ async function inputsOfCode(root) {
  */
 async function filesIn(root, folder) {
   return (await readdir(join(root, folder)).catch(() => [])).sort().map((name) => `${folder}/${name}`);
+}
+
+/**
+ * Files of a folder and of all folders below it, from the root.
+ *
+ * @param {string} root
+ * @param {string} folder
+ * @returns {Promise<string[]>} sorted; none where there is no such folder
+ */
+async function filesBelow(root, folder) {
+  const entries = await readdir(join(root, folder), { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = entries.filter((entry) => entry.isFile());
+  return files.map(({ parentPath, name }) => relative(root, join(parentPath, name))).sort();
 }
