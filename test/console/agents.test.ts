@@ -4,7 +4,8 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type ModelServer, startModelServer, temporaryFolder } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, openConsole } from "./open-console.ts";
+import { browserPath } from "./browser-path.ts";
+import { openConsole } from "./open-console.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

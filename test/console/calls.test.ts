@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, openConsole } from "./open-console.ts";
+import { browserPath } from "./browser-path.ts";
+import { openConsole } from "./open-console.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
 const HOSTILE = "<img src=x onerror=alert(1)>";

@@ -1,21 +1,16 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort, type NodeProgram, startOwnBroker, temporaryFolder } from "@rockbot/testing";
 import { chromium, type Page } from "playwright-core";
 import { startEchoService, startService } from "../services/start-service.ts";
+import { browserPath } from "./browser-path.ts";
 
 const TOKEN = "of-ops";
 const POLICY = `
 callers: { gateway: { allow: [echo] } }
 operators: [{ name: ops, tokens: [{ hash: "sha256:${createHash("sha256").update(TOKEN).digest("hex")}" }] }]
 `;
-/** Where a browser may be. */
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
-
 export type ConsoleWorld = Awaited<ReturnType<typeof startConsoleWorld>>;
 
 /** A broker, a gateway with an operator, and a service with a tool, each a process; and a browser to look with. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
@@ -6,10 +6,8 @@ import { temporaryFolder } from "@rockbot/testing";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli, startUp } from "../../packages/cli/src/test-cli.ts";
+import { browserPath } from "./browser-path.ts";
 
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PAGES = ["", "calls", "tools", "tools/web_browse", "agents", "letters", "servers", "policy"];

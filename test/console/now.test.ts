@@ -1,5 +1,4 @@
 import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
@@ -7,10 +6,8 @@ import { ownVirtualHost, temporaryFolder } from "@rockbot/testing";
 import { chromium } from "playwright-core";
 import { expect, test } from "vitest";
 import { startEchoService, startService } from "../services/start-service.ts";
+import { browserPath } from "./browser-path.ts";
 
-const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
 const TOKEN = "of-ops";
 const POLICY = `
 callers: { gateway: { allow: [echo] } }

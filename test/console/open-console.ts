@@ -1,11 +1,7 @@
-import { existsSync } from "node:fs";
 import { temporaryFolder } from "@rockbot/testing";
 import { chromium, type Page } from "playwright-core";
 import { runCli, startUp } from "../../packages/cli/src/test-cli.ts";
-
-export const browserPath = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"].find((path) =>
-  existsSync(path),
-);
+import { browserPath } from "./browser-path.ts";
 
 /**
  * A running system, and a tab of its console whose operator is logged in.

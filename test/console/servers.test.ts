@@ -3,7 +3,8 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { browserPath, openConsole } from "./open-console.ts";
+import { browserPath } from "./browser-path.ts";
+import { openConsole } from "./open-console.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");

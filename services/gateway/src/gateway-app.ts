@@ -55,7 +55,7 @@ export interface GatewayAppOptions {
   readonly audit?: AuditLog | undefined;
   /** Gives services the commands of operators. @default there are none */
   readonly commander?: Commander | undefined;
-  /** Finds the calls that operators make again. @default those of this caller, without their arguments */
+  /** Finds the calls that operators make again. @default those of this caller */
   readonly findCall?: FindCall | undefined;
   /** A further operator, for this process's life. @default those of the policy only */
   readonly localOperator?: LocalOperator | undefined;

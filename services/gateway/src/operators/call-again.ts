@@ -1,6 +1,5 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type CallRecord, ownerOf } from "@rockbot/records/journal";
-import type { ToolCaller } from "@rockbot/tools";
 import type { OperatorCall } from "../calls/invoke.ts";
 import type { Operator } from "../door/operator.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
@@ -17,14 +16,6 @@ export interface FoundCall {
 
 /** @returns undefined if no such call is known */
 export type FindCall = (toolCallId: string) => Promise<FoundCall | undefined>;
-
-/** The calls of a journal, which keeps no arguments of calls that have ended. */
-export const withoutArguments =
-  ({ journal }: Pick<ToolCaller, "journal">): FindCall =>
-  async (toolCallId) => {
-    const record = await journal.find(toolCallId);
-    return record === undefined ? undefined : { record, args: undefined };
-  };
 
 /**
  * The same call once more, as the same caller, for the operator to make.

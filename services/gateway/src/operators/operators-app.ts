@@ -12,12 +12,13 @@ import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
 import type { Operator } from "../door/operator.ts";
 import { type ReceivedBody, readArguments } from "../http/read-body.ts";
 import { actAsAsked, callersOf } from "./act-as-caller.ts";
-import { callAgain, type FindCall, readAgain, withoutArguments } from "./call-again.ts";
+import { callAgain, type FindCall, readAgain } from "./call-again.ts";
 import { type CancelCallParts, createCancelCall } from "./cancel-call.ts";
 import { type OperatorHttpApp, shownOperator } from "./operator.ts";
 import { operatorApiDocument } from "./operator-api.ts";
 import { CHAT_PATH, checkCallSessions, checkSession } from "./operator-chat.ts";
 import { operatorGate } from "./operator-gate.ts";
+import { withKeptArguments } from "./operator-kept.ts";
 import { STREAM_PATH } from "./operator-stream.ts";
 import { createSee, type See } from "./see.ts";
 
@@ -63,7 +64,7 @@ export function operatorsApp(
     invoke,
     chat,
     caller,
-    findCall = withoutArguments(caller),
+    findCall = withKeptArguments(() => [caller.journal]),
     commander,
     audit,
     policy,
