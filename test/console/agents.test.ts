@@ -1,14 +1,12 @@
-import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { type ModelServer, startModelServer, temporaryFolder } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFaults } from "./axe.ts";
 import { browserPath } from "./browser-path.ts";
 import { openConsole } from "./open-console.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const HOSTILE = "# Done\n\n<img src=x onerror=alert(1)> [here](javascript:alert(1)) and [there](https://example.com/)";
 
 describe.skipIf(browserPath === undefined)(`the page of agents, ${why}`, { timeout: 60_000 }, () => {
@@ -113,11 +111,7 @@ describe.skipIf(browserPath === undefined)(`the page of agents, ${why}`, { timeo
     expect(await rowOf("Scheduled tasks", "weekly").locator("time").count()).toBe(1);
     await expect.poll(() => rowOf("Skills").textContent()).toMatch(/greeting, version 1its own.*<i>to greet<\/i>/);
     await list("Robots").getByText("There are no robots.").waitFor();
-    await page.evaluate(axe);
-    const { violations } = (await page.evaluate("axe.run()")) as {
-      violations: readonly { readonly id: string; readonly impact: string }[];
-    };
-    expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+    expect(await axeFaults(page)).toEqual([]);
     expect(faults).toEqual([]);
   });
 

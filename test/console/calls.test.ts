@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFaults } from "./axe.ts";
 import { browserPath } from "./browser-path.ts";
 import { openConsole } from "./open-console.ts";
 
@@ -88,6 +89,64 @@ describe.skipIf(browserPath === undefined)(`the pages of calls, ${why}`, { timeo
     await page.getByText("The tool ran.").waitFor();
     expect(await page.getByText("made by the operator").count()).toBe(1);
   });
+
+  test("a failed call begins with its code and the words of its error, and what the operator may not do names the right", async () => {
+    const { page, faults } = system;
+    await page.route("**/operator/me", async (route) => {
+      const response = await route.fetch();
+      const me = (await response.json()) as { operator: { may: string[] } };
+      await route.fulfill({ response, json: { ...me, operator: { ...me.operator, may: ["read"] } } });
+    });
+    await page.route("**/operator/calls/open-one", (route) => {
+      const steps = [{ step: "asked", at: Date.now() }];
+      const call = { toolCallId: "open-one", toolName: "t", caller: "c", state: "asked", attempts: 1, steps };
+      return route.fulfill({ json: { call: { ...call, deadlineAt: Date.now() }, inner: [], isWhole: true } });
+    });
+    const none = { state: "not-kept" };
+    await page.route("**/operator/calls/open-one/kept", (route) =>
+      route.fulfill({ json: { arguments: none, result: none } }),
+    );
+    await look("calls/open-one");
+    expect(await page.getByRole("button", { name: "Cancel" }).isDisabled()).toBe(true);
+    await page.getByText("the right “cancel” is missing").waitFor();
+
+    await look("calls?code=tool_not_found");
+    await rows().first().click();
+    const failure = page.getByRole("region", { name: "Why it failed" });
+    await expect.poll(() => failure.textContent()).toMatch(/^tool_not_found: .*no_such_tool/);
+    expect(await page.getByRole("button", { name: "Call again" }).isDisabled()).toBe(true);
+    await page.getByText("the right “call” is missing").waitFor();
+    await page.unrouteAll();
+    expect(faults).toEqual([]);
+  });
+
+  test("a button narrows the calls to those of the last quarter of an hour, hour or day", async () => {
+    const { page } = system;
+    await look("calls?tool=html_to&before=1000");
+    expect(await rows().count()).toBe(0);
+    await page.getByRole("button", { name: "15 min" }).click();
+    await rows().first().waitFor();
+    const { searchParams } = new URL(page.url());
+    expect([searchParams.get("tool"), searchParams.has("before")]).toEqual(["html_to", false]);
+    expect(Number(searchParams.get("after"))).toBeLessThan(Date.now() - 14 * 60_000);
+  });
+
+  test.each(["light", "dark"] as const)(
+    "the page of one call is fine by axe and on a phone, %s",
+    async (colorScheme) => {
+      const page = await system.openTab({ colorScheme, bypassCSP: true, viewport: { width: 360, height: 740 } });
+      await system.goTo("calls?tool=html_to_text", page);
+      await page.locator(".call-row").last().click();
+      await page.getByText("The tool ran.").waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      await system.goTo("calls?code=tool_not_found", page);
+      await page.locator(".call-row").first().click();
+      await page.getByRole("region", { name: "Why it failed" }).waitFor();
+      expect(await axeFaults(page)).toEqual([]);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+      await page.context().close();
+    },
+  );
 
   test("an id that nobody knows, a search without a find and a phone's width are no trouble", async () => {
     const { page } = system;

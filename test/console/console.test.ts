@@ -1,15 +1,13 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { temporaryFolder } from "@rockbot/testing";
 import { chromium, type Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { runCli, startUp } from "../../packages/cli/src/test-cli.ts";
+import { axeFaults } from "./axe.ts";
 import { browserPath } from "./browser-path.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const PAGES = ["", "calls", "tools", "tools/web_browse", "agents", "letters", "servers", "policy"];
 
 describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
@@ -184,10 +182,7 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
       await goTo(tab.page, path);
       await tab.page.getByRole("heading", { level: 1 }).waitFor();
       await expect.poll(() => tab.page.getByText("Loading…").count()).toBe(0);
-      await tab.page.evaluate(axe);
-      const { violations } = (await tab.page.evaluate("axe.run()")) as { violations: AxeViolation[] };
-      for (const { id, impact, nodes } of violations)
-        if (impact === "serious" || impact === "critical") found.push(`/${path}: ${id}: ${nodes[0]?.html}`);
+      found.push(...(await axeFaults(tab.page)));
     }
     expect(found).toEqual([]);
   });
@@ -246,10 +241,4 @@ async function makeCallsFor(minutes: number, url: string): Promise<void> {
     await (await fetch(`${url}/v1/tools/${tool}/invoke`, init)).arrayBuffer();
     await delay(100 + 250 * Math.abs(Math.sin(i / 60)));
   }
-}
-
-interface AxeViolation {
-  readonly id: string;
-  readonly impact: string;
-  readonly nodes: readonly { readonly html: string }[];
 }

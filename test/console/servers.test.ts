@@ -1,13 +1,11 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { faultServer, temporaryFolder } from "@rockbot/testing";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { axeFaults } from "./axe.ts";
 import { browserPath } from "./browser-path.ts";
 import { openConsole } from "./open-console.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const TOKEN = "of-researcher";
 const POLICY = `
 callers:
@@ -94,9 +92,7 @@ describe.skipIf(browserPath === undefined)(`the page Servers, ${why}`, () => {
     await system.goTo("servers", page);
     await page.locator("ins").first().waitFor();
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
-    await page.evaluate(axe);
-    const { violations } = (await page.evaluate("axe.run()")) as { violations: { impact: string; id: string }[] };
-    expect(violations.filter(({ impact }) => impact === "serious" || impact === "critical")).toEqual([]);
+    expect(await axeFaults(page)).toEqual([]);
     await page.context().close();
   });
 });

@@ -10,20 +10,22 @@ const words: Readonly<Record<OperatorRight, string>> = {
   servers: "decide about servers and their tools",
 };
 
+/** Says which right the operator lacks, and where it would come from; undefined if it has the right. */
+export const lacks = (right: OperatorRight, { operator }: Me): string | undefined =>
+  operator.may.includes(right)
+    ? undefined
+    : `You may not ${words[right]}: the right “${right}” is missing. The policy gives it to “${operator.name}” under “may”.`;
+
 /** Shows something to operators with the right, and to others which right they lack. */
 export function Needs({
   right,
-  of: { operator },
+  of,
   children,
 }: {
   readonly right: OperatorRight;
   readonly of: Me;
   readonly children: ReactNode;
 }) {
-  if (operator.may.includes(right)) return children;
-  return (
-    <p className="quiet">
-      You may not {words[right]}: the right “{right}” is missing. The policy gives it to “{operator.name}” under “may”.
-    </p>
-  );
+  const lack = lacks(right, of);
+  return lack === undefined ? children : <p className="quiet">{lack}</p>;
 }

@@ -1,17 +1,19 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query";
 import { getRouteApi, Link } from "@tanstack/react-router";
 import type { ReactNode } from "react";
-import { call as callQuery, me } from "../api/queries.ts";
+import { call as callQuery, keptTexts, me } from "../api/queries.ts";
 import { ask } from "../api/session.ts";
-import type { Call, CallWithInner } from "../api/types.ts";
+import type { Call, CallWithInner, Me } from "../api/types.ts";
 import { StateBadge, toneOf } from "../look/badge.tsx";
 import { Copy } from "../look/copy.tsx";
+import { lacks } from "../look/needs.tsx";
 import { Shown } from "../look/states.tsx";
 import { Moment } from "../look/time.tsx";
+import { visible } from "../look/visible.ts";
 import { CallAgain } from "./call-again.tsx";
 import { InnerCalls } from "./inner-calls.tsx";
 import { Texts } from "./texts.tsx";
-import { Timeline } from "./timeline.tsx";
+import { Timeline, whoAnswered } from "./timeline.tsx";
 
 const route = getRouteApi("/calls/$id");
 
@@ -51,6 +53,7 @@ const Fact = ({ name, children }: { readonly name: string; readonly children: Re
 function Found({ call, inner, isWhole }: Omit<CallWithInner, "call"> & { readonly call: Call }) {
   return (
     <>
+      <Failure call={call} />
       <section className="card figures">
         <Fact name="tool">
           <Link to="/tools/$name" params={{ name: call.toolName }}>
@@ -95,7 +98,21 @@ function Found({ call, inner, isWhole }: Omit<CallWithInner, "call"> & { readonl
   );
 }
 
-/** What can be done about a call. */
+/** Why a call failed: its code with the words of the error, or with what is known without them. */
+function Failure({ call }: { readonly call: Call }) {
+  const { data: kept } = useQuery(keptTexts(call.toolCallId, call.state));
+  if (call.code === undefined) return null;
+  const words = kept?.result.state === "kept" ? visible(kept.result.text) : whoAnswered(call);
+  return (
+    <section aria-label="Why it failed" className={`problem ${toneOf(call) === "warn" ? "is-warn" : "is-bad"}`}>
+      <p className="breaks">
+        <strong>{call.code}</strong>: {words}
+      </p>
+    </section>
+  );
+}
+
+/** What can be done about a call. What the operator has no right for is shown, and says which right it takes. */
 function Steps({ call }: { readonly call: Call }) {
   const { data: who } = useQuery(me);
   const cache = useQueryClient();
@@ -104,27 +121,46 @@ function Steps({ call }: { readonly call: Call }) {
     onSettled: () => cache.invalidateQueries({ queryKey: ["call", call.toolCallId] }),
   });
   const isOpen = toneOf(call) === "quiet";
-  const mayAgain = who?.operator.may.includes("call") === true && who.operator.sees.includes("arguments");
+  const lack = who === undefined ? undefined : isOpen ? lacks("cancel", who) : lacksForAgain(who);
+  const isReady = who !== undefined && lack === undefined;
   return (
     <>
       <div className="row">
-        {isOpen && who?.operator.may.includes("cancel") === true ? (
-          <button type="button" className="bad" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
+        {isOpen ? (
+          <button
+            type="button"
+            className="bad"
+            disabled={!isReady || cancel.isPending}
+            title={lack}
+            onClick={() => cancel.mutate()}
+          >
             Cancel
+          </button>
+        ) : null}
+        {!isOpen && !isReady ? (
+          <button type="button" disabled title={lack}>
+            Call again
           </button>
         ) : null}
         <Copy text={`./rockbot calls show ${shellWord(call.toolCallId)}`} name="Copy as command" />
         <Copy text={curl(call.toolCallId)} name="Copy as curl" />
       </div>
+      {lack === undefined ? null : <p className="quiet">{lack}</p>}
       {cancel.error === null ? null : (
         <p role="alert" className="is-bad">
           {cancel.error.message}
         </p>
       )}
-      {!isOpen && mayAgain ? <CallAgain call={call} /> : null}
+      {!isOpen && isReady ? <CallAgain call={call} /> : null}
     </>
   );
 }
+
+const lacksForAgain = (who: Me): string | undefined =>
+  lacks("call", who) ??
+  (who.operator.sees.includes("arguments")
+    ? undefined
+    : `You may not call again: the answer may repeat arguments, and “arguments” is missing. The policy gives it to “${who.operator.name}” under “sees”.`);
 
 /** A text as one word of a shell, also if a stranger chose it. */
 const shellWord = (text: string): string =>

@@ -20,6 +20,11 @@ const TIMES = [
   ["after", "after"],
   ["before", "before"],
 ] as const;
+const SPANS = [
+  ["15 min", 15],
+  ["hour", 60],
+  ["day", 24 * 60],
+] as const;
 const STATES = ["open", "answered", "failed", "cancelled", "timed_out", "unknown"] as const;
 
 export function CallsPage() {
@@ -65,8 +70,21 @@ function Search({ filter }: { readonly filter: CallFilter }) {
   const navigate = route.useNavigate();
   const narrow = (field: keyof CallFilter, value: string | number | undefined) =>
     void navigate({ search: (before) => ({ ...before, [field]: value || undefined }), replace: true });
+  const last = (minutes: number) =>
+    void navigate({
+      search: ({ before: _, ...others }) => ({ ...others, after: Date.now() - minutes * MINUTE_MS }),
+      replace: true,
+    });
   return (
     <search className="search">
+      <p className="row whole">
+        <span className="quiet">only the last</span>
+        {SPANS.map(([name, minutes]) => (
+          <button key={name} type="button" onClick={() => last(minutes)}>
+            {name}
+          </button>
+        ))}
+      </p>
       {FIELDS.map(([field, name]) => (
         <label key={field} className="field">
           <span className="quiet">{name}</span>

@@ -67,7 +67,7 @@ export function Timeline({ call }: { readonly call: Call }) {
 }
 
 /** What is known of the service's part, in words. */
-function whoAnswered(call: Call): string {
+export function whoAnswered(call: Call): string {
   const { layer, service, state, reason, steps } = call;
   const has = (step: string) => steps.some((each) => each.step === step);
   if (layer !== undefined) {
