@@ -31,6 +31,11 @@ async function startOperated(broker: Awaited<ReturnType<typeof verifiedHost>>, s
       const answer = await fetch(`${url}/operator/dlq/${path}`, { method: "POST", headers });
       return { status: answer.status, text: await answer.text() };
     },
+    /** What is wrong, by the overview. */
+    problems: async () => {
+      const answer = await fetch(`${url}/operator/overview`, { headers: { authorization: "Bearer token-of-ops" } });
+      return ((await answer.json()) as { readonly problems: readonly { readonly what: string }[] }).problems;
+    },
     [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
@@ -55,6 +60,10 @@ test("an operator's user of the broker lists, replays and purges dead letters at
     await using without = await startOperated(broker, {});
     const { status, text } = await without.ask("list");
     expect([status, text]).toEqual([503, expect.stringContaining("Set OPERATOR_BROKER_URL")]);
+    // How many there are is told to everybody.
+    expect(await without.problems()).toContainEqual(
+      expect.objectContaining({ page: "letters", what: expect.stringMatching(/^2 dead letters of "echoes"/) }),
+    );
   }
   {
     // The gateway's own user has no such right, whatever the setting says of it.

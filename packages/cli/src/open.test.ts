@@ -1,5 +1,10 @@
+import { once } from "node:events";
+import { get, type IncomingMessage } from "node:http";
+import { join } from "node:path";
+import { json } from "node:stream/consumers";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { ownSocket } from "./runtime/own-socket.ts";
 import { runHere, startUp } from "./test-cli.ts";
 
 test("open gives a link that logs in once, as the operator of this machine, and no log has its code", {
@@ -33,4 +38,22 @@ test("open says in words that nothing runs, and that what runs has no console", 
   await using _up = await startUp({ ...options, env: { SERVE_CONSOLE: "false" } }, ["--only", "gateway"]);
   const off = await runHere(["open", "--print"], options);
   expect([off.code, off.stderr]).toEqual([1, expect.stringMatching(/the running "rockbot up" has none/)]);
+});
+
+test("the overview has the same figures of calls by the socket as by the gateway", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  await using up = await startUp({ folder: folder.path }, ["--only", "web-tools,gateway"]);
+  await fetch(`${up.url}/v1/tools/html_to_text/invoke`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"html":"<p>Hello"}',
+  });
+  const { path: socketPath } = ownSocket({ ROCKBOT_RUNTIME_DIR: join(folder.path, "run") });
+  const ended = async () => {
+    const [answer] = (await once(get({ socketPath, path: "/operator/overview", agent: false }), "response")) as [
+      IncomingMessage,
+    ];
+    return ((await json(answer)) as { readonly calls: { readonly ended: number } | null }).calls?.ended;
+  };
+  await expect.poll(ended, { timeout: 20_000 }).toBe(1);
 });

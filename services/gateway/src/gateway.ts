@@ -83,7 +83,7 @@ export interface OperatorParts {
   readonly caller: ToolCaller;
   readonly policy: PolicyHolder;
   /** Answers for dead letters. */
-  readonly letters: HttpApp;
+  readonly letters: Pick<LetterDesk, "fetch" | "services">;
   readonly figures: ServiceFigures;
   /** Gives the decisions of an operator about tools and servers of strangers, in all services. */
   readonly approvals: (operator: string) => OperatorApprovals;
@@ -103,6 +103,8 @@ export interface Gateway extends AsyncDisposable {
   readonly consoleUrl: string | undefined;
   /** The journal of the calls made here. */
   readonly journal: ToolCaller["journal"];
+  /** What services say of their calls. */
+  readonly figures: ServiceFigures;
   /** How many MCP clients are known or listen. */
   readonly mcpLoad: EndpointLoad;
 }
@@ -258,6 +260,7 @@ export async function startGateway(
       return isThere ? `http://${openedAs(host)}:${server.port}${CONSOLE_PATH}` : undefined;
     },
     journal: caller.journal,
+    figures,
     get mcpLoad() {
       return mcp.load;
     },
@@ -312,7 +315,7 @@ function listen(
 function callsAndPolicy({ bus, caller, policy, letters, figures, approvals }: OperatorParts): OperatorHttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
-    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures }),
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: letters.services }),
     [HISTORY_PATH]: createHistoryApp(figures),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),

@@ -153,6 +153,7 @@ export async function up(options: UpOptions): Promise<void> {
             approvals: approvalsIn(running),
             consoleLink,
             journals,
+            figures: gateway?.figures,
             further,
             policy,
             audit,

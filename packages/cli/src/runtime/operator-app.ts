@@ -52,7 +52,7 @@ export function operatorApp({
   log,
 }: OperatorAppParts): OperatorHttpApp {
   return operatorRoutes({
-    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, hasLetters: true, further }),
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: ownLetters.services, further }),
     ...(figures === undefined ? {} : { [HISTORY_PATH]: createHistoryApp(figures) }),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),

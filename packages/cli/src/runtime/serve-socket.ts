@@ -21,7 +21,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import type { OperatorApprovals } from "@rockbot/trust";
 import { CommandError } from "../command-error.ts";
 import type { OffTool } from "./off-tools.ts";
-import { operatorApp } from "./operator-app.ts";
+import { type OperatorAppParts, operatorApp } from "./operator-app.ts";
 import { createMcpApp } from "./operator-mcp.ts";
 import { CHECKOUT, HERE_PATH, type OwnSocket } from "./own-socket.ts";
 
@@ -65,6 +65,8 @@ export interface SocketParts {
   readonly root?: string | undefined;
   /** The journals of all callers in this process, for the operator. @default the caller's */
   readonly journals?: (() => readonly ToolCaller["journal"][]) | undefined;
+  /** What is known of services' calls. @default nothing */
+  readonly figures?: OperatorAppParts["figures"];
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
   /** Where calls that are refused here leave a line. @default nowhere: they are logged and counted only */
@@ -92,6 +94,7 @@ export async function serveSocket(
     root = CHECKOUT,
     approvals,
     journals = () => [caller.journal],
+    figures,
     further,
     policy,
     audit,
@@ -117,6 +120,7 @@ export async function serveSocket(
     journals,
     policy,
     approvals: approvals === undefined ? undefined : () => approvals,
+    figures,
     further,
     signal: drainOver.signal,
     log,

@@ -41,6 +41,11 @@ export class LetterDesk implements HttpApp, AsyncDisposable {
     this.#app = createDlqApp(() => this.#parts(), options);
   }
 
+  /** The services that take calls, though they may not run now. */
+  get services(): readonly string[] {
+    return this.#options.access?.services ?? [];
+  }
+
   fetch: HttpApp["fetch"] = async (request, env) => {
     const { url, access } = this.#options;
     if (url === undefined || access === undefined) return Response.json({ message: NOT_SET }, { status: 503 });

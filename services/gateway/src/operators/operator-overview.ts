@@ -1,3 +1,4 @@
+import { reasonOf, within } from "@rockbot/base";
 import { version } from "@rockbot/base/version";
 import type { Bus } from "@rockbot/bus";
 import type { Overview, Problem, ServiceState } from "@rockbot/console/api";
@@ -17,8 +18,8 @@ export interface OverviewParts {
   readonly policy: Pick<PolicyHolder, "current"> | undefined;
   /** The figures of the calls that services have had. @default nothing is known of them */
   readonly figures?: ServiceFigures | undefined;
-  /** True if the process may look at the queues of dead letters. @default false */
-  readonly hasLetters?: boolean | undefined;
+  /** Services that may have dead letters, besides those that have been heard of. @default there are none */
+  readonly lettersOf?: readonly string[] | undefined;
   /** What else the process knows. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
 }
@@ -34,12 +35,14 @@ export interface Further {
 const KEPT_MS = 500;
 /** Dead letters are counted, and the rest of the process examined, less often: each asks for more. */
 const SLOW_KEPT_MS = 5_000;
+/** An overview waits for so long for the number of dead letters. */
+const LETTERS_MS = 2_000;
 
 /** `GET /operator/overview`: what is wrong, the services, and the calls of the last hour. */
 export function createOverviewApp(parts: OverviewParts): HttpApp {
-  const { bus, hasLetters = false, further } = parts;
+  const { bus, lettersOf = [], further } = parts;
   const letters = keptFor(SLOW_KEPT_MS, (services: readonly HeardService[]) =>
-    hasLetters ? letterProblems(bus, services) : Promise.resolve([]),
+    letterProblems(bus, new Set([...lettersOf, ...services.map(({ service }) => service)])),
   );
   const more = keptFor(SLOW_KEPT_MS, async () => further?.());
   const overview = keptFor(KEPT_MS, async () => overviewOf(parts, { letters, more }));
@@ -88,7 +91,7 @@ async function overviewOf({ bus, caller, policy, figures }: OverviewParts, { let
       ...services.flatMap((service) => serviceProblems(service, revision)),
       ...toldProblems(services),
       ...(known?.problems ?? heldProblems(caller)),
-      ...(await letters(services)),
+      ...(bus.isReady ? await letters(services) : []), // else that is the problem
     ],
     services: services.map((service) => shownService(service, figures)),
     ...(known?.servers === undefined ? {} : { servers: known.servers }),
@@ -114,22 +117,30 @@ function shownService(
   };
 }
 
-async function letterProblems(
-  bus: OverviewParts["bus"],
-  services: readonly HeardService[],
-): Promise<readonly Problem[]> {
-  const counts = await Promise.all(
-    services.map(async ({ service }) => ({
-      service,
-      count: (await bus.inspect(service, "parked").catch(() => undefined))?.messages ?? 0,
-    })),
-  );
-  return counts
-    .filter(({ count }) => count > 0)
-    .map(({ service, count }) => ({
-      level: "warning",
-      what: `${count} dead letters of ${JSON.stringify(service)}: messages that it could not handle`,
-      next: `Look at them, then replay or purge: "rockbot dlq list ${service}"`,
-      page: "letters",
-    }));
+/** The broker tells everybody how many messages a queue has: this needs no right to look at them. */
+async function letterProblems(bus: Pick<Bus, "inspect">, services: ReadonlySet<string>): Promise<readonly Problem[]> {
+  const count = async (service: string) => ({
+    service,
+    messages: (await bus.inspect(service, "parked"))?.messages ?? 0,
+  });
+  const isLate = () => new Error(`the broker did not answer within ${LETTERS_MS / 1_000} s`);
+  try {
+    const counts = await within(LETTERS_MS, Promise.all([...services].sort().map(count)), isLate);
+    return counts.filter(({ messages }) => messages > 0).map(({ service, messages }) => parked(service, messages));
+  } catch (error) {
+    return [
+      {
+        level: "warning",
+        what: `How many dead letters there are is unknown: ${reasonOf(error)}`,
+        next: "Look at the broker. It is asked again by itself",
+      },
+    ];
+  }
 }
+
+const parked = (service: string, count: number): Problem => ({
+  level: "warning",
+  what: `${count} dead letters of ${JSON.stringify(service)}: messages that it could not handle`,
+  next: `Look at them, then replay or purge: "rockbot dlq list ${service}"`,
+  page: "letters",
+});
