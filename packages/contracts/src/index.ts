@@ -144,7 +144,7 @@ export type { ToolDefinition } from "./tool-definition.ts";
 
 // JSON Schemas that refer to themselves.
 
-export { boundedValidator } from "./json-schema/bounded-validator.ts";
+export { boundedValidator, UNCHECKED } from "./json-schema/bounded-validator.ts";
 export { referenceFault } from "./json-schema/reference-fault.ts";
 
 // Whose words a text is.

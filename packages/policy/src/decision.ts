@@ -32,6 +32,25 @@ export interface RateLimit {
   readonly perMs: number;
 }
 
+/** Calls that operators approve before they run. */
+export interface ApprovalRule {
+  /** Names of operators who may decide, each once. */
+  readonly by: readonly string[];
+  /** How many of them must approve. */
+  readonly needed: number;
+  /** How long a call waits. */
+  readonly forMs: number;
+  /** Its place in words. For operators: not for the caller. */
+  readonly at: string;
+  /**
+   * It asks only for calls whose arguments its `validate` takes; for all if undefined. Arguments that cannot be checked
+   * in bounded time count as taken.
+   */
+  readonly arguments?: ArgumentRule | undefined;
+  /** The SHA-256 of all that the rule says, in 22 characters. Its place is no part of it. */
+  readonly hash: string;
+}
+
 /**
  * A policy's decision about one caller's use of one tool. It is mostly the same object as long as the policy is the
  * same.
@@ -57,6 +76,13 @@ export interface Decision {
   readonly timeoutMs?: number | undefined;
   /** All of them must be fulfilled. */
   readonly argumentRules: readonly ArgumentRule[];
+  /** All of them must be fulfilled. They restrict only, and so count for nothing where the use is not allowed. */
+  readonly approvals: readonly ApprovalRule[];
+  /**
+   * Set if there are approvals: a hash of what the effective caller's calls work with, which are its credentials, roots,
+   * hosts and spaces. An approval is for these.
+   */
+  readonly boundTo?: string | undefined;
   /** Calls by this caller, of all tools, at once in one instance. */
   readonly inFlight: number;
   /** Calls that may stand between the first and this one. */

@@ -1,6 +1,6 @@
 // The policy as it is now, and what it says.
 
-export type { Decision, RateLimit, Use } from "./decision.ts";
+export type { ApprovalRule, Decision, RateLimit, Use } from "./decision.ts";
 export type { ArgumentRule } from "./document/argument-rules.ts";
 export { entries } from "./document/document-place.ts";
 export { policyNotes } from "./document/policy-notes.ts";

@@ -30,7 +30,8 @@ const { getToolGuide: _, listToolGuides: __, ...served } = tools;
 /** No caller can have this name. */
 const NOBODY = "";
 
-function cell({ isAllowed, rates, concurrency, cacheSeconds, timeoutMs, argumentRules, queue }: Decision): string {
+function cell(decision: Decision): string {
+  const { isAllowed, rates, concurrency, cacheSeconds, timeoutMs, argumentRules, approvals, queue } = decision;
   if (!isAllowed) return "no";
   const limits = [
     ...rates.filter(({ scope }) => scope === "tool").map(({ amount, perMs }) => `${amount} in ${perMs / 1_000} s`),
@@ -39,6 +40,7 @@ function cell({ isAllowed, rates, concurrency, cacheSeconds, timeoutMs, argument
     ...(cacheSeconds === undefined ? [] : [cacheSeconds === 0 ? "always fresh" : `at most ${cacheSeconds} s old`]),
     ...(timeoutMs === undefined ? [] : [`${timeoutMs} ms`]),
     ...(argumentRules.length === 0 ? [] : ["some arguments only"]),
+    ...(approvals.length === 0 ? [] : ["after approval"]),
   ];
   return limits.length === 0 ? "yes" : `yes: ${limits.join(", ")}`;
 }

@@ -1,5 +1,6 @@
+import { createHash } from "node:crypto";
 import { RecentMap } from "@rockbot/base";
-import { dangerousToolNames, tools } from "@rockbot/contracts";
+import { canonicalJson, dangerousToolNames, tools } from "@rockbot/contracts";
 import type { Decision, Use } from "./decision.ts";
 import { delegatesOf } from "./delegates.ts";
 import { entries, type PolicyPath } from "./document/document-place.ts";
@@ -97,12 +98,13 @@ class Judge {
   constructor(source: PolicySource) {
     this.#source = source;
     this.#callers = new Map(entries(source.document.callers));
-    this.facets = readFacets({ ...source, callers: this.#callers, at: this.#at });
+    this.facets = readFacets({ ...source, callers: this.#callers, at: this.#at, hashOf });
   }
 
   judge(use: Use): Decision {
     const { caller, tool } = use;
     const { rates, ...ruled } = this.facets.ruledFor(use);
+    const approvals = this.facets.approvalsFor(use);
     return {
       ...this.#narrowed(use, this.#verdict(use)),
       ...ruled,
@@ -113,7 +115,19 @@ class Judge {
       inFlight: this.facets.inFlightOf(caller),
       depth: this.facets.depthOf(caller),
       queue: this.facets.queueOf(tool),
+      approvals,
+      boundTo: approvals.length === 0 ? undefined : this.#boundTo(caller),
     };
+  }
+
+  #boundTo(caller: string): string {
+    const { credentialsOf, rootsOf, hostsOf, spacesOf } = this.facets;
+    return hashOf({
+      credentials: Object.fromEntries(credentialsOf(caller)),
+      roots: rootsOf(caller),
+      hosts: hostsOf(caller),
+      spaces: spacesOf(caller),
+    });
   }
 
   explain(use: Use): string[] {
@@ -169,3 +183,6 @@ class Judge {
     return line === undefined ? path.join(".") : `${path.join(".")}, line ${line}`;
   };
 }
+
+const hashOf = (value: object): string =>
+  createHash("sha256").update(canonicalJson(value)).digest("base64url").slice(0, 22);

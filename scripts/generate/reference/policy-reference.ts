@@ -32,5 +32,6 @@ function rowsOf([name, { place, readBy, docs }]: (typeof named)[number]): string
 function eachInItsPlace(): object {
   const at = (wanted: Facet["place"]): object =>
     Object.fromEntries(named.flatMap(([name, { place, example }]) => (place === wanted ? [[name, example]] : [])));
-  return { callers: { researcher: { ...at("entries"), limits: at("limits") } }, ...at("file") };
+  const operators = [{ name: "ops", tokens: [], may: ["decide"] }]; // whom the example of `approve` names
+  return { callers: { researcher: { ...at("entries"), limits: at("limits") } }, operators, ...at("file") };
 }

@@ -36,7 +36,7 @@ export async function explainPolicy(use: Use, { policy: file, json = false }: Po
   const tool = Object.values(tools).find(({ name }) => name === use.tool);
   const known: Use = { ...use, isDangerous: tool?.dangerous, isReadOnly: tool?.readOnly };
   if (json) {
-    const { isAllowed, because, revision, rates, bytes, argumentRules, ...limits } = policy.decide(known);
+    const { isAllowed, because, revision, rates, bytes, argumentRules, approvals, ...limits } = policy.decide(known);
     const shown = {
       isAllowed,
       because,
@@ -46,6 +46,7 @@ export async function explainPolicy(use: Use, { policy: file, json = false }: Po
       bytes: bytes && withoutKey(bytes),
       ...limits,
       arguments: argumentRules.map(({ schema }) => schema),
+      approvals: approvals.map((rule) => ({ ...rule, arguments: rule.arguments?.schema })),
     };
     console.log(JSON.stringify(shown, undefined, 2));
   } else for (const line of policy.explain(known)) console.log(plainText(line));

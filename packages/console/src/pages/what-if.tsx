@@ -48,8 +48,8 @@ function Outcome({ calls, since, rows, more, notes, inForce, proposed }: WhatIf)
             since <Moment at={since} />
           </>
         )}
-        . In force is <code>{inForce}</code>, and tried was <code>{proposed}</code>. Rates and other limits are left
-        out.
+        . In force is <code>{inForce}</code>, and tried was <code>{proposed}</code>. Rates, other limits and approvals
+        are left out.
       </p>
       {notes.map((note) => (
         <p key={note} className="quiet">

@@ -6,6 +6,9 @@ const MAX_STEPS = 500_000;
 /** The largest size of an unwatched schema: it applies to no value more often. */
 const MAX_SIZE = 10_000;
 
+/** The keyword of the error of a value that was not checked. */
+export const UNCHECKED = "depth";
+
 /**
  * The validator of a schema, which refuses a value whose check would take too long. A schema that refers to itself in
  * two ways is applied to a value as often as ways lead there. Their number doubles with each level of the value. The
@@ -16,7 +19,7 @@ export function boundedValidator<T>(root: object, validate: Validator<T>): Valid
   if (sizeOf(root as Schema, subschemasOf) <= MAX_SIZE) return validate;
   const bounded: Validator<T> = (value): value is T => {
     if (hasMoreSteps(MAX_STEPS, root as Schema, value, subschemasOf)) {
-      bounded.errors = [{ keyword: "depth", instancePath: "", schemaPath: "#", params: {}, message: TOO_MUCH }];
+      bounded.errors = [{ keyword: UNCHECKED, instancePath: "", schemaPath: "#", params: {}, message: TOO_MUCH }];
       return false;
     }
     const isValid = validate(value);

@@ -1,5 +1,5 @@
 import { delegatesOf } from "../delegates.ts";
-import type { PolicyDocument } from "../generated/policy.ts";
+import type { PolicyApprovalRule, PolicyDocument, PolicyOperator } from "../generated/policy.ts";
 import { ownedTopics } from "../owned-topics.ts";
 import { type DocumentFault, entries, type PolicyPath } from "./document-place.ts";
 
@@ -8,7 +8,7 @@ import { type DocumentFault, entries, type PolicyPath } from "./document-place.t
  * part needs, and a user may be believed too much.
  */
 export function documentFaults(document: PolicyDocument): DocumentFault[] {
-  const { identity, callers, services, operators, legacyPeers } = document;
+  const { identity, callers, services, operators, legacyPeers, approve } = document;
   const tokens = [
     ...entries(callers).map(([name, { tokens }]) => ({ path: ["callers", name, "tokens"], tokens })),
     ...operators.map(({ tokens }, i) => ({ path: ["operators", i, "tokens"], tokens })),
@@ -43,12 +43,32 @@ export function documentFaults(document: PolicyDocument): DocumentFault[] {
       operators.map(({ name }, i): Named => [["operators", i, "name"], name]),
       "an operator is named once",
     ),
+    ...approve.flatMap((rule, i) => approvalFaults(rule, ["approve", i], operators)),
     ...legacyPeers.flatMap((name, i) => {
       const isDelegate = delegatesOf(document).some(({ user }) => user === name);
       const message = `"${name}" may call on behalf of others: so could any sender that takes that name, as a legacy peer is not verified`;
       return isDelegate ? [{ path: ["legacyPeers", i], message }] : [];
     }),
   ];
+}
+
+/** Nobody could fulfil a rule that has one of these. */
+function approvalFaults(
+  { by, needed }: PolicyApprovalRule,
+  path: PolicyPath,
+  operators: readonly PolicyOperator[],
+): DocumentFault[] {
+  const unable = by.flatMap((name, i) => {
+    const operator = operators.find((each) => each.name === name);
+    if (operator?.may.includes("decide") === true) return [];
+    const message =
+      operator === undefined
+        ? `"${name}" is no operator: name one of operators`
+        : `the operator "${name}" may not decide: add decide to its list may`;
+    return [{ path: [...path, "by", i], message }];
+  });
+  const few = `${needed} operators must approve, and by names only ${by.length}: name more, or lower needed`;
+  return [...unable, ...(needed > by.length ? [{ path: [...path, "needed"], message: few }] : [])];
 }
 
 const servicesMissing: DocumentFault = {

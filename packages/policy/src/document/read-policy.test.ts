@@ -211,6 +211,34 @@ test("argument rules are compiled when the policy is read; what cannot be is a f
   expect(backtracking).toMatch(/^everyone\.rules\.0\.arguments, line 1: is not a usable JSON Schema/);
 });
 
+test("a rule of approval that nobody could fulfil is a fault, and so is a schema of its arguments that cannot be used", async () => {
+  expect(
+    await faultsOf(`
+operators:
+  - { name: ada, tokens: [], may: [decide] }
+  - { name: ops, tokens: [] }
+approve:
+  - { tools: [a], by: [ada, ops, eve] }
+  - { tools: [a], by: [ada], needed: 2 }
+  - { tools: [a], by: [ada], arguments: { propertys: {} } }
+`),
+  ).toEqual([
+    'approve.0.by.1, line 6: the operator "ops" may not decide: add decide to its list may',
+    'approve.0.by.2, line 6: "eve" is no operator: name one of operators',
+    "approve.1.needed, line 7: 2 operators must approve, and by names only 1: name more, or lower needed",
+    expect.stringMatching(/^approve\.2\.arguments, line 8: is not a usable JSON Schema: .*propertys/),
+  ]);
+  const rule = (more: string) => `operators: [{ name: ada, tokens: [], may: [decide] }]\napprove: [{ ${more} }]`;
+  for (const more of [
+    "tools: [a]",
+    "tools: [a], by: []",
+    "tools: [a], by: [ada, ada], needed: 2",
+    "tools: [a], by: [ada], hours: 169",
+    "tools: [a], by: [ada], needed: 0",
+  ])
+    expect(await faultsOf(rule(more))).toEqual([expect.stringMatching(/^approve\.0.*, line 2: /)]);
+});
+
 test("each pattern of a policy is matched by itself", async () => {
   const properties = { a: { pattern: "^a" }, b: { pattern: "^b" } };
   const policy = createPolicy(

@@ -12,6 +12,8 @@ export interface Said {
   readonly argumentRules: ArgumentRules;
   /** A place in the file in words, with its line. */
   at(path: PolicyPath): string;
+  /** A hash of JSON, the same for equal values. Facets get it here, as they import no generated code. */
+  hashOf(value: object): string;
 }
 
 /** The use that an explanation is for. */

@@ -1,4 +1,5 @@
 import { afterUntrusted } from "./after-untrusted.ts";
+import { approve } from "./approve.ts";
 import { bytesPerDay } from "./bytes-per-day.ts";
 import { callsPerSecond } from "./calls-per-second.ts";
 import { costPerDay } from "./cost-per-day.ts";
@@ -18,6 +19,7 @@ import { spaces } from "./spaces.ts";
 /** Every facet by the name of its property, in the order in which people read of them. A new one is a file here. */
 export const facets = {
   afterUntrusted,
+  approve,
   rules,
   callsPerSecond,
   costPerDay,

@@ -10,7 +10,7 @@ interface Judged {
 
 /**
  * Judges each call by the policy in force and by another one. Calls of one caller and tool that both judge alike are one
- * row. Rows whose verdict changes come first, then those with more calls. Rates and other limits are left out.
+ * row. Rows whose verdict changes come first, then those with more calls. Rates, other limits and approvals are left out.
  */
 export function judgeCalls(inForce: Policy, proposed: Policy, calls: readonly PastCall[]): WhatIfRow[] {
   const rows = new Map<string, WhatIfRow>();
