@@ -112,16 +112,23 @@ async function lastReadable(path: string): Promise<ChainHead | undefined> {
 
 /** Where the chain of the files that were put aside has ended. */
 async function lastHeadAside(path: string): Promise<ChainHead> {
+  for (const { file } of await filesAside(path)) {
+    const head = await lastReadable(file);
+    if (head !== undefined) return head;
+  }
+  return CHAIN_START;
+}
+
+/** The files of the log that were put aside, the newest first, each with the number of its last line. */
+export async function filesAside(path: string): Promise<{ readonly file: string; readonly lastSeq: number }[]> {
   const prefix = `${basename(path)}.`;
   const aside = (await readdir(dirname(path))).flatMap((name) => {
     const match = name.startsWith(prefix) ? /^(\d{12,})(?:[.](\d+))?$/.exec(name.slice(prefix.length)) : null;
     return match === null ? [] : [{ name, seq: Number(match[1]), copy: Number(match[2] ?? 1) }];
   });
-  for (const { name } of aside.sort((a, b) => b.seq - a.seq || b.copy - a.copy)) {
-    const head = await lastReadable(join(dirname(path), name));
-    if (head !== undefined) return head;
-  }
-  return CHAIN_START;
+  return aside
+    .sort((a, b) => b.seq - a.seq || b.copy - a.copy)
+    .map(({ name, seq: lastSeq }) => ({ file: join(dirname(path), name), lastSeq }));
 }
 
 const headOf = ({ seq, hash }: ChainHead): ChainHead => ({ seq, hash });

@@ -1,3 +1,5 @@
+import type { AuditReader } from "./audit-reader.ts";
+
 /**
  * The record of one call, by which an operator can later say who did what. Strangers chose some of its texts. The log
  * keeps them without this process's secrets, and keeps the first 256 characters of a longer one. It keeps only a hash
@@ -79,6 +81,8 @@ export type AuditLine = AuditRecord | RefusedRequests | SharingDecision | Operat
 
 /** Keeps records in the order in which they come. */
 export interface AuditLog extends AsyncDisposable {
+  /** Reads what is kept, for operators. @default its lines are not read here */
+  readonly reader?: Pick<AuditReader, "search" | "state"> | undefined;
   /** True if a record would be written now, as far as is known: false from a failure to the next success. */
   readonly isWriting: boolean;
   /**

@@ -18,3 +18,14 @@ export { createAuditKey, keyFileOf, readSecret } from "./audit-key.ts";
 // To look whether one is whole.
 
 export { type AuditFault, type AuditFileReport, type AuditReport, verifyAudit } from "./verify-audit.ts";
+
+// To read one for operators.
+
+export {
+  type AuditFound,
+  type AuditPlace,
+  type AuditSearch,
+  type AuditState,
+  type FoundLine,
+  MAX_FOUND,
+} from "./audit-reader.ts";

@@ -6,6 +6,7 @@ import { redact, registerSecret } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { type AuditFile, AuditFileError, openAuditFile, putAside } from "./audit-file.ts";
 import { type AuditKey, createAuditKey, keyFileOf, secretBeside } from "./audit-key.ts";
+import { AuditReader } from "./audit-reader.ts";
 import type { AuditLine, AuditLog } from "./audit-record.ts";
 import { type ChainHead, nextLine } from "./chain.ts";
 
@@ -89,6 +90,7 @@ interface Waiting {
 }
 
 class AuditWriter implements AuditLog {
+  readonly reader: AuditReader;
   readonly #path: string;
   readonly #key: AuditKey;
   readonly #maxBytes: number;
@@ -125,6 +127,7 @@ class AuditWriter implements AuditLog {
     { key, maxBytes, log }: { readonly key: AuditKey; readonly maxBytes: number; readonly log: Logger },
   ) {
     this.#path = path;
+    this.reader = new AuditReader(path, () => this.#written);
     this.#key = key;
     this.#maxBytes = maxBytes;
     this.#log = log;

@@ -1,5 +1,5 @@
 import { type ChainHead, type ChainLine, MAX_LINE_BYTES, readLine } from "./chain.ts";
-import { linesOf } from "./lines-of.ts";
+import { type FileLine, linesOf } from "./lines-of.ts";
 
 /** One file of a chain. */
 export interface AuditFileReport {
@@ -20,8 +20,10 @@ export interface AuditFileReport {
 /** A place where the chain is broken. */
 export interface AuditFault {
   readonly file: string;
-  /** Counted from 1. */
+  /** Counted from 1, where the check of the file began. */
   readonly line: number;
+  /** The number of the last line before it that could be read; 0 if there is none. */
+  readonly after: number;
   /** How many lines from there on are none that can be read; 0 for one that can, and does not fit. */
   readonly unreadable: number;
   readonly message: string;
@@ -78,7 +80,8 @@ async function firstSeq(file: string): Promise<number> {
 /** Faults that are reported one by one. */
 const MAX_FAULTS = 100;
 
-class ChainCheck {
+/** Follows a chain over its files, which have to come in its order. */
+export class ChainCheck {
   readonly #wanted: string | undefined;
   readonly #files: AuditFileReport[] = [];
   #head: ChainHead | undefined;
@@ -113,14 +116,15 @@ class ChainCheck {
     };
   }
 
-  async read(file: string, isLast: boolean): Promise<void> {
+  /** @param found the lines to check, if not all of the file */
+  async read(file: string, isLast: boolean, found: AsyncIterable<FileLine> = linesOf(file)): Promise<void> {
     let at = 0;
     let lines = 0;
     let first: ChainLine | undefined;
     let last: ChainLine | undefined;
     let lost = 0;
     let cutOffBytes = 0;
-    for await (const { bytes, isComplete } of linesOf(file)) {
+    for await (const { bytes, isComplete } of found) {
       if (!isComplete && isLast && bytes.length <= MAX_LINE_BYTES) {
         cutOffBytes = bytes.length;
         break;
@@ -152,7 +156,7 @@ class ChainCheck {
   }
 
   /** Unreadable lines that follow each other are one fault. */
-  #noteUnreadable(fault: Omit<AuditFault, "unreadable">): void {
+  #noteUnreadable(fault: Omit<AuditFault, "unreadable" | "after">): void {
     this.#unreadable++;
     const before = this.#faults.at(-1);
     if (before?.file === fault.file && before.line + before.unreadable === fault.line) {
@@ -160,8 +164,8 @@ class ChainCheck {
     } else this.#note({ ...fault, unreadable: 1 });
   }
 
-  #note(fault: AuditFault): void {
-    if (this.#faults.length < MAX_FAULTS) this.#faults.push(fault);
+  #note(fault: Omit<AuditFault, "after">): void {
+    if (this.#faults.length < MAX_FAULTS) this.#faults.push({ ...fault, after: this.#head?.seq ?? 0 });
     else this.#furtherFaults++;
   }
 

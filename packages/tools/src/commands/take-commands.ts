@@ -84,10 +84,10 @@ const refused = (why: string): ToolError => new ToolError(ToolErrorCode.Denied, 
 /** The most that a line of the audit log says of what was decided, in characters. */
 const MAX_SUBJECT = 4_000;
 
-/** What a command is about, for the audit log: a call, or definitions and servers, each with its hash. */
-function subjectOf({ toolCallId, tools, servers, note }: Command["body"]) {
+/** What a command is about, for the audit log: a call, a question, or definitions and servers, each with its hash. */
+function subjectOf({ toolCallId, asked, tools, servers, note }: Command["body"]) {
   const decided = [tools, servers].flatMap((list) => (Array.isArray(list) ? list : [])).map(decidedIn);
-  const of = typeof toolCallId === "string" ? toolCallId : decided.join(", ");
+  const of = [toolCallId, asked].find((one) => typeof one === "string") ?? decided.join(", ");
   return {
     of: of === "" ? undefined : printable(of, MAX_SUBJECT),
     note: typeof note === "string" ? { note: printable(note, MAX_SUBJECT) } : {},

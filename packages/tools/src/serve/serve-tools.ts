@@ -16,6 +16,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
+import { auditCommands } from "../commands/audit-commands.ts";
 import { type CommandHandler, createCommandTaker } from "../commands/take-commands.ts";
 import { checkToolSet } from "../define/check-tool-set.ts";
 import { isProvider } from "../define/tool-provider.ts";
@@ -107,7 +108,7 @@ export interface ServeToolsOptions {
   readonly audit?: AuditLog | undefined;
   /** The key by which commands of operators are known: see CommandCheck. @default no command is obeyed */
   readonly operatorKey?: KeyObject | undefined;
-  /** Further commands of operators, besides `cancel`. @default none */
+  /** Further commands of operators, besides `cancel` and those that read the audit log. @default none */
   readonly commands?: Readonly<Record<string, CommandHandler>> | undefined;
   /** True to refuse calls while the audit log cannot be written. @default false */
   readonly isAuditRequired?: boolean | undefined;
@@ -217,8 +218,8 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const queue = { handlers, concurrency, drainMs, meter };
 
   const cancelling = { running, claims: hasEffects ? claims : undefined, log };
-  const obeyed = { ...options.commands, cancel: cancelByCommand(cancelling) };
   const { operatorKey: key, audit } = options;
+  const obeyed = { ...options.commands, ...auditCommands(audit), cancel: cancelByCommand(cancelling) };
   const takeCommand = createCommandTaker(bus, { service, key, handlers: obeyed, identity, audit, log });
   started.use(await takeCancels(bus, { service, identity, meter, takeCommand, ...cancelling }));
   const queues = [await takeRequests({ ...parts, served }, { ...queue, subscription: service, topic })];
