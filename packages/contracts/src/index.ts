@@ -119,6 +119,15 @@ export {
 // Tools: what each promises.
 
 export {
+  AgentReading,
+  type AgentReadingBody,
+  type MemoryFacts,
+  type MemoryPage,
+  type MemoryText,
+  type SessionPage,
+  type Transcript,
+} from "./agent/agent-readings.ts";
+export {
   AGENT,
   AGENT_SHORT_SUBSCRIPTION,
   AGENT_TASK_SUBSCRIPTION,

@@ -43,6 +43,7 @@ import { type ChosenModel, chooseModel, modelNames } from "./model/choose-model.
 import { type OllamaWindow, ollamaWindows } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
+import { agentReadings } from "./operators/agent-readings.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
 import { openAgentRecords } from "./records/open-agent-records.ts";
 import { RobotTools } from "./robots/robot-tools.ts";
@@ -233,6 +234,7 @@ export async function startAgentService(
   const aside = { subscription: AGENT_SHORT_SUBSCRIPTION, topic: agentTopics.short, tools: short };
   const serving = {
     ...options,
+    commands: agentReadings({ agent, memory }),
     aside,
     blobs,
     service,

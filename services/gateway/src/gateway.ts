@@ -32,6 +32,7 @@ import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
 import { hasOperators } from "./operators/authenticate-operator.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
 import type { OperatorHttpApp } from "./operators/operator.ts";
+import { AGENTS_PATH, agentReader, createAgentsApp, type ReadAgent } from "./operators/operator-agents.ts";
 import { CALLS_PATH, createCallsApp } from "./operators/operator-calls.ts";
 import { createHistoryApp, HISTORY_PATH } from "./operators/operator-history.ts";
 import { withKeptArguments } from "./operators/operator-kept.ts";
@@ -87,6 +88,8 @@ export interface OperatorParts {
   readonly figures: ServiceFigures;
   /** Gives the decisions of an operator about tools and servers of strangers, in all services. */
   readonly approvals: (operator: string) => OperatorApprovals;
+  /** Reads what the agent keeps. */
+  readonly readAgent: ReadAgent;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
 }
@@ -223,6 +226,7 @@ export async function startGateway(
             letters,
             figures,
             approvals: commandApprovals({ caller, commander }),
+            readAgent: agentReader({ caller, commander }),
             signal: drainOver.signal,
           }),
     localOperator,
@@ -312,13 +316,22 @@ function listen(
   );
 }
 
-function callsAndPolicy({ bus, caller, policy, letters, figures, approvals }: OperatorParts): OperatorHttpApp {
+function callsAndPolicy({
+  bus,
+  caller,
+  policy,
+  letters,
+  figures,
+  approvals,
+  readAgent,
+}: OperatorParts): OperatorHttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
     [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: letters.services }),
     [HISTORY_PATH]: createHistoryApp(figures),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
+    [AGENTS_PATH]: createAgentsApp(readAgent),
     [DLQ_PATH]: letters,
     [MCP_PATH]: createApprovalsApp(approvals),
     [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),

@@ -14,6 +14,7 @@ export { type HttpApp, serveHttp } from "./http/http-server.ts";
 
 export { createLocalOperator, type LocalOperator } from "./operators/local-operator.ts";
 export { type OperatorHttpApp, ownerNamed } from "./operators/operator.ts";
+export { AGENTS_PATH, createAgentsApp } from "./operators/operator-agents.ts";
 export { CALLS_PATH, createCallsApp, MAX_LISTED_CALLS } from "./operators/operator-calls.ts";
 export { createHistoryApp, HISTORY_PATH } from "./operators/operator-history.ts";
 export { createOverviewApp, type Further, OVERVIEW_PATH } from "./operators/operator-overview.ts";

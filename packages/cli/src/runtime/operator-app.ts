@@ -1,6 +1,8 @@
 import type { Bus, Logger } from "@rockbot/bus";
 import {
+  AGENTS_PATH,
   CALLS_PATH,
+  createAgentsApp,
   createCallsApp,
   createHistoryApp,
   createOverviewApp,
@@ -30,6 +32,8 @@ export interface OperatorAppParts {
   readonly policy: PolicyHolder | undefined;
   /** The figures of the gateway in this process. @default nothing is known of services' calls */
   readonly figures?: OperatorParts["figures"] | undefined;
+  /** Reads what the agent keeps. @default it is not read here */
+  readonly readAgent?: OperatorParts["readAgent"] | undefined;
   /** Gives the decisions of an operator. @default nobody decides here */
   readonly approvals?: ((operator: string) => OperatorApprovals) | undefined;
   /** What else is known of the services in this process. @default nothing */
@@ -46,6 +50,7 @@ export function operatorApp({
   journals,
   policy,
   figures,
+  readAgent,
   approvals,
   further,
   signal,
@@ -56,6 +61,7 @@ export function operatorApp({
     ...(figures === undefined ? {} : { [HISTORY_PATH]: createHistoryApp(figures) }),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
+    ...(readAgent === undefined ? {} : { [AGENTS_PATH]: createAgentsApp(readAgent) }),
     [DLQ_PATH]: createDlqApp(async () => ({ bus, caller, policy, ...ownLetters }), { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
     ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }) }),

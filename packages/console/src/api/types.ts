@@ -1,5 +1,7 @@
 import type { CallRecord } from "@rockbot/records/journal";
 
+export type { MemoryPage, MemoryText, SessionPage, Transcript } from "@rockbot/contracts";
+
 // The answers of `/operator/…`: the gateway makes them, the page reads them.
 
 /** A right of an operator. */

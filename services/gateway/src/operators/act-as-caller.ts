@@ -5,19 +5,22 @@ import type { GatewayEnv } from "../door/guard.ts";
 import type { Operator } from "../door/operator.ts";
 import { speaksFor } from "./operator.ts";
 
-/** @throws {ToolError} `denied`, in words, if the operator does not speak for this caller */
-export function checkSpeaksFor(operator: Operator, caller: string): void {
+/**
+ * @param what is to be done, as a verb before the caller's name
+ * @throws {ToolError} `denied`, in words, if the operator does not speak for this caller
+ */
+export function checkSpeaksFor(operator: Operator, caller: string, what = "call as"): void {
   if (!isPeerName(caller))
     throw new ToolError(
       ToolErrorCode.InvalidArguments,
-      `Cannot call as ${JSON.stringify(caller.slice(0, 80))}: this is no name of a caller`,
+      `Cannot ${what} ${JSON.stringify(caller.slice(0, 80))}: this is no name of a caller`,
     );
   if (speaksFor(operator, caller)) return;
   const { name, callers } = operator;
   const known = callers.length === 0 ? "nobody" : callers.join(", ");
   throw new ToolError(
     ToolErrorCode.Denied,
-    `Cannot call as "${caller}": the operator "${name}" speaks for ${known}. The policy says for whom: "speaksFor" of the operator`,
+    `Cannot ${what} "${caller}": the operator "${name}" speaks for ${known}. The policy says for whom: "speaksFor" of the operator`,
   );
 }
 

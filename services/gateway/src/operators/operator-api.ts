@@ -1,6 +1,7 @@
 import { CallState, OPEN } from "@rockbot/records/journal";
 import { OperatorRight, OperatorSight } from "./operator.ts";
 import type { OperatorOperation } from "./operator-operation.ts";
+import { readingOperations } from "./reading-operations.ts";
 import { steeringOperations } from "./steering-operations.ts";
 
 const text = { type: "string" };
@@ -250,6 +251,7 @@ export const operatorOperations: readonly OperatorOperation[] = [
     right: "read",
     answer: whatIf,
   },
+  ...readingOperations,
   ...steeringOperations,
 ];
 
