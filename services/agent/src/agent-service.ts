@@ -44,6 +44,7 @@ import { type OllamaWindow, ollamaWindows } from "./model/ollama-window.ts";
 import { readBehaviors } from "./model/read-behaviors.ts";
 import { readSystemPrompt } from "./model/read-system-prompt.ts";
 import { agentReadings } from "./operators/agent-readings.ts";
+import { forOperators, type OperatorSessionsParts } from "./operators/operator-sessions.ts";
 import type { ConnectAgentRecords } from "./records/agent-records.ts";
 import { openAgentRecords } from "./records/open-agent-records.ts";
 import { RobotTools } from "./robots/robot-tools.ts";
@@ -60,7 +61,7 @@ import { openUserDesk } from "./user/user-desk.ts";
 import { UserReplies } from "./user/user-replies.ts";
 
 /** The parts of the process that the agent uses. */
-export interface StartAgentServiceOptions extends StartServiceOptions {
+export interface StartAgentServiceOptions extends StartServiceOptions, Pick<OperatorSessionsParts, "localOperator"> {
   readonly policy?: PolicyHolder<Readers<"costPerDay">> | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
@@ -116,6 +117,7 @@ export async function startAgentService(
     connectRecords,
     workingMemory,
     summaryStore,
+    localOperator,
     ...options
   }: StartAgentServiceOptions,
 ): Promise<RunningAgentService> {
@@ -207,15 +209,9 @@ export async function startAgentService(
   });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
   const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending }));
-  const others = [
-    chat,
-    ...embed,
-    agentEvents(agent),
-    agentFamily(agent),
-    agentCancel(agent),
-    ...(helping?.tools(agent, onUnasked) ?? []),
-    ...ofSkills,
-  ];
+  const rule = { service, policy, localOperator, audit: options.audit, log };
+  const telling = [chat, agentEvents(agent), agentFamily(agent), ...(helping?.tools(agent, onUnasked) ?? [])];
+  const others = [...telling.map((tool) => forOperators(tool, rule)), agentCancel(agent), ...embed, ...ofSkills];
   const robotTools =
     robots &&
     started.use(

@@ -438,6 +438,7 @@ export class TurnRun {
       deadline: budget.toolsDeadline,
       depth: request.parent?.depth,
       grant: request.parent?.grant,
+      operator: request.parent?.operator,
       mayHaveBegun: held.mayHaveCalled(iteration),
       ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
     };

@@ -21,7 +21,7 @@ export interface ToolContext {
   readonly deadline: number;
   /** The agent on whose behalf the call runs. */
   readonly caller: string;
-  /** The operator who acts as that agent, if one does: for records only. */
+  /** The operator who acts as that agent, if one does. It adds no right. */
   readonly operator?: string | undefined;
   /** Tells the caller that the call is alive. Throttled, in order, may be lost; never moves the deadline. */
   readonly progress: (update: ProgressUpdate) => void;

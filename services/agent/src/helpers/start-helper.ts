@@ -2,6 +2,7 @@ import type { AgentHost } from "@rockbot/agent";
 import { pause } from "@rockbot/base";
 import { BusClosedError } from "@rockbot/bus";
 import { type ToolAgentHelperInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import { sessionNamespace } from "@rockbot/memory";
 import type { ToolCallContext } from "@rockbot/tools";
 import { type HelperRun, helperCallOf, patiently } from "./agent-helper.ts";
 import { type HelperRecords, isUntold } from "./helper-records.ts";
@@ -41,6 +42,7 @@ export async function startHelper(
   // led here, and what they read, does.
   const parent = { ...context, signal: new AbortController().signal, deadline: performance.now() + timeoutMs };
   const toolCallId = helperCallOf(caller, taskId);
+  const sessionId = sessionNamespace(input.session_id);
   const sent = Promise.withResolvers<void>();
   let isSent = false;
   const onSent = (): void => {
@@ -52,7 +54,15 @@ export async function startHelper(
     for (;;) {
       try {
         const leftMs = Math.max(1, parent.deadline - performance.now());
-        const about = { toolCallId, onBehalfOf: caller, parent, isSentAgain: true, timeoutMs: leftMs, onSent };
+        const about = {
+          toolCallId,
+          onBehalfOf: caller,
+          sessionId,
+          parent,
+          isSentAgain: true,
+          timeoutMs: leftMs,
+          onSent,
+        };
         return void (await calls.call(tools.agentHelper.name, input, about));
       } catch (error) {
         const isForNow = error instanceof ToolError && error.isRetryable && error.code !== ToolErrorCode.Timeout;

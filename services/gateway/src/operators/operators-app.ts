@@ -10,13 +10,13 @@ import type { OperatorCall } from "../calls/invoke.ts";
 import { noAgent } from "../chat/no-agent.ts";
 import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
 import type { Operator } from "../door/operator.ts";
-import { type ReceivedBody, readArguments } from "../http/read-body.ts";
+import type { ReceivedBody } from "../http/read-body.ts";
 import { actAsAsked, callersOf } from "./act-as-caller.ts";
 import { callAgain, type FindCall, readAgain } from "./call-again.ts";
 import { type CancelCallParts, createCancelCall } from "./cancel-call.ts";
 import { type OperatorHttpApp, shownOperator } from "./operator.ts";
 import { operatorApiDocument } from "./operator-api.ts";
-import { CHAT_PATH, checkCallSessions, checkSession } from "./operator-chat.ts";
+import { CHAT_PATH, checkSession } from "./operator-chat.ts";
 import { operatorGate } from "./operator-gate.ts";
 import { withKeptArguments } from "./operator-kept.ts";
 import { STREAM_PATH } from "./operator-stream.ts";
@@ -106,7 +106,6 @@ export function operatorsApp(
   addCallsOfTools(app, { invoke, findCall, agent: caller.agent, seeFor });
   app.post(CHAT_PATH, async (c) => {
     const operator = actAsAsked(c, caller.agent);
-    await checkSession(operator, c.req.header("rockbot-session"), seeFor(c));
     if (chat === undefined) throw noAgent();
     return await chat(c, { operator: operator.name });
   });
@@ -143,9 +142,7 @@ function addCallsOfTools(
 ): void {
   app.post(`${OPERATOR_PATH}tools/:name/invoke`, async (c) => {
     const operator = actAsAsked(c, agent);
-    const args = argumentsOf(c);
-    const session = c.req.header("rockbot-session");
-    await checkCallSessions(operator, { toolName: c.req.param("name"), args, session }, seeFor(c));
+    await checkSession(operator, c.req.header("rockbot-session"), seeFor(c));
     return invoke(c, { operator: operator.name });
   });
   app.post(`${OPERATOR_PATH}calls/:toolCallId/again`, async (c) => {
@@ -153,21 +150,10 @@ function addCallsOfTools(
     const toolCallId = c.req.param("toolCallId");
     const { as, again } = callAgain(operator, await findCall(toolCallId));
     await readAgain(seeFor(c), operator, toolCallId);
-    const { toolName, args } = again;
-    const session = c.req.header("rockbot-session");
-    await checkCallSessions(operator, { toolName, args: JSON.parse(args), session }, seeFor(c));
+    await checkSession(operator, c.req.header("rockbot-session"), seeFor(c));
     c.set("caller", as === agent ? undefined : as);
     return invoke(c, { operator: operator.name, again });
   });
-}
-
-/** The arguments of a call; undefined where they cannot be read, which its answer says. */
-function argumentsOf(c: Context<GatewayEnv>): object | undefined {
-  try {
-    return readArguments(c.get("body"), c.env.incoming.headers);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The body has been read from the connection. @throws {ToolError} if it could not be */
