@@ -17,6 +17,8 @@ import type { OperatorApprovals } from "@rockbot/trust";
 import type { ServeA2aOptions, ServedA2a } from "./a2a/serve-a2a.ts";
 import { createApprovalsApp, MCP_PATH } from "./approvals/approvals-app.ts";
 import { commandApprovals } from "./approvals/command-approvals.ts";
+import { AUDIT_PATH, createAuditApp } from "./audit/audit-app.ts";
+import { type AuditLogs, createAuditLogs } from "./audit/audit-logs.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
 import { CONSOLE_PATH } from "./console/console-path.ts";
 import { DLQ_PATH } from "./dlq/dlq-app.ts";
@@ -90,6 +92,8 @@ export interface OperatorParts {
   readonly approvals: (operator: string) => OperatorApprovals;
   /** Reads what the agent keeps. */
   readonly readAgent: ReadAgent;
+  /** Reads the audit logs of all services. */
+  readonly audits: AuditLogs;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
 }
@@ -227,6 +231,7 @@ export async function startGateway(
             figures,
             approvals: commandApprovals({ caller, commander }),
             readAgent: agentReader({ caller, commander }),
+            audits: createAuditLogs({ audit, elsewhere: { caller, commander } }),
             signal: drainOver.signal,
           }),
     localOperator,
@@ -324,6 +329,7 @@ function callsAndPolicy({
   figures,
   approvals,
   readAgent,
+  audits,
 }: OperatorParts): OperatorHttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
@@ -334,6 +340,7 @@ function callsAndPolicy({
     [AGENTS_PATH]: createAgentsApp(readAgent),
     [DLQ_PATH]: letters,
     [MCP_PATH]: createApprovalsApp(approvals),
+    [AUDIT_PATH]: createAuditApp(audits),
     [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),
   });
 }

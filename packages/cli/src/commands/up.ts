@@ -5,6 +5,7 @@ import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
 import { urlHost } from "@rockbot/edge/inbound";
 import { createLocalOperator, type Gateway, type OperatorParts } from "@rockbot/gateway";
+import { createAuditLogs } from "@rockbot/gateway/audit";
 import type { McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/process";
@@ -111,7 +112,7 @@ export async function up(options: UpOptions): Promise<void> {
       policy,
       signal: shutdown.signal,
       operator: operatorOf(
-        { journals, further },
+        { journals, further, ...(isMemory ? { audits: createAuditLogs({ audit }) } : {}) },
         keys.commandKey === undefined ? approvalsIn(running) : undefined,
         log,
       ),
@@ -234,7 +235,11 @@ const KEPT_HERE = { tools: ["*"], hours: 1, bytes: 16_384 };
  * @param here the decisions in this process, where it can give no commands
  */
 const operatorOf =
-  (known: Pick<OperatorAppParts, "journals" | "further">, here: OperatorApprovals | undefined, log: Logger) =>
+  (
+    known: Pick<OperatorAppParts, "journals" | "further" | "audits">,
+    here: OperatorApprovals | undefined,
+    log: Logger,
+  ) =>
   (parts: OperatorParts) =>
     operatorApp({ ...parts, ...known, approvals: here === undefined ? parts.approvals : () => here, log });
 

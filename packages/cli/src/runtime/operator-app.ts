@@ -18,6 +18,7 @@ import {
   TOOLS_PATH,
 } from "@rockbot/gateway";
 import { createApprovalsApp, MCP_PATH } from "@rockbot/gateway/approvals";
+import { AUDIT_PATH, type AuditLogs, createAuditApp } from "@rockbot/gateway/audit";
 import { createDlqApp, DLQ_PATH } from "@rockbot/gateway/dlq";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { ToolCaller } from "@rockbot/tools";
@@ -36,6 +37,8 @@ export interface OperatorAppParts {
   readonly readAgent?: OperatorParts["readAgent"] | undefined;
   /** Gives the decisions of an operator. @default nobody decides here */
   readonly approvals?: ((operator: string) => OperatorApprovals) | undefined;
+  /** Reads audit logs. @default none are read here */
+  readonly audits?: AuditLogs | undefined;
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
   /** Aborts when the process stops and running requests are not waited for any longer. */
@@ -52,6 +55,7 @@ export function operatorApp({
   figures,
   readAgent,
   approvals,
+  audits,
   further,
   signal,
   log,
@@ -64,6 +68,7 @@ export function operatorApp({
     ...(readAgent === undefined ? {} : { [AGENTS_PATH]: createAgentsApp(readAgent) }),
     [DLQ_PATH]: createDlqApp(async () => ({ bus, caller, policy, ...ownLetters }), { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
+    ...(audits === undefined ? {} : { [AUDIT_PATH]: createAuditApp(audits) }),
     ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }) }),
   });
 }

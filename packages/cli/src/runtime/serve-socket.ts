@@ -12,6 +12,7 @@ import {
   serveHttp,
 } from "@rockbot/gateway";
 import { MCP_PATH } from "@rockbot/gateway/approvals";
+import { createAuditLogs } from "@rockbot/gateway/audit";
 import { SessionHub } from "@rockbot/gateway/chat";
 import type { BridgedServerHealth } from "@rockbot/mcp-bridge";
 import type { PolicyHolder } from "@rockbot/policy";
@@ -120,6 +121,7 @@ export async function serveSocket(
     journals,
     policy,
     approvals: approvals === undefined ? undefined : () => approvals,
+    audits: createAuditLogs({ audit }),
     figures,
     further,
     signal: drainOver.signal,

@@ -1,3 +1,4 @@
+import type { AuditState, FoundLine } from "@rockbot/records/audit";
 import type { CallRecord } from "@rockbot/records/journal";
 
 export type { MemoryPage, MemoryText, SessionPage, Transcript } from "@rockbot/contracts";
@@ -189,4 +190,36 @@ export interface WhatIf {
   readonly rows: readonly WhatIfRow[];
   /** Rows that are left out. */
   readonly more: number;
+}
+
+/** A line of an audit log, and who told of it. The fields hold texts of strangers. */
+export interface AuditLine extends Omit<FoundLine, "at" | "previous"> {
+  /** The service that answered; lines of other services of its process are in the same log. */
+  readonly service: string;
+  /** The id of the log's chain. */
+  readonly log: string;
+}
+
+/** A page of the audit lines that fit a search, the newest first: `GET /operator/audit`. */
+export interface AuditLines {
+  readonly lines: readonly AuditLine[];
+  /** True if there may be more: `cursor` says where. */
+  readonly more: boolean;
+  readonly cursor?: string;
+  /** False if the operator may not see the hashes of arguments, which are left out then. */
+  readonly hasHashes: boolean;
+  /** The logs that are missing in this, and why, in words. */
+  readonly problems: readonly string[];
+}
+
+/** An audit log, as a service says. */
+export interface AuditLogState extends AuditState {
+  /** The services that tell of it: several if they are one process. */
+  readonly services: readonly string[];
+}
+
+/** The state of all audit logs: `GET /operator/audit/state`. */
+export interface AuditLogs {
+  readonly logs: readonly AuditLogState[];
+  readonly problems: readonly string[];
 }

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { type FileHandle, open } from "node:fs/promises";
 import { hostname } from "node:os";
-import { within } from "@rockbot/base";
+import { createSemaphore, within } from "@rockbot/base";
 import { AuditFileError, filesAside } from "./audit-file.ts";
 import { type ChainHead, type ChainLine, MAX_LINE_BYTES, readLine } from "./chain.ts";
 import { type FileLine, linesBefore, linesIn } from "./lines-of.ts";
@@ -64,6 +64,8 @@ const READ_MS = 2_000;
 /** A disk that has not answered by then is not waited for. */
 const HANG_MS = 4_000;
 const MAX_READING = 2;
+/** Questions that are answered, or wait for their turn. */
+const MAX_ASKED = 8;
 const MAX_FAULTS = 20;
 /** Clocks may be set back: lines this much out of the order of time are found. */
 const SLACK_MS = 10 * 60_000;
@@ -79,6 +81,7 @@ export class AuditReader {
   readonly #path: string;
   readonly #head: () => ChainHead;
   readonly #reading = new Map<string, Promise<unknown>>();
+  readonly #turns = createSemaphore(MAX_READING);
 
   /** @param head the chain's head as this process has written it */
   constructor(path: string, head: () => ChainHead) {
@@ -99,14 +102,20 @@ export class AuditReader {
   async #once<T>(key: string, read: () => Promise<T>): Promise<T> {
     let reading = this.#reading.get(key) as Promise<T> | undefined;
     if (reading === undefined) {
-      if (this.#reading.size >= MAX_READING)
+      if (this.#reading.size >= MAX_ASKED)
         throw unreadable(this.#path, "others read it at the same time. Ask again in some seconds");
-      reading = read().finally(() => this.#reading.delete(key));
+      reading = this.#inTurn(read).finally(() => this.#reading.delete(key));
       this.#reading.set(key, reading);
     }
-    return within(HANG_MS, reading, () => unreadable(this.#path, "the disk does not answer")).catch((error) => {
+    const late = "it did not come to its turn in time, or the disk does not answer. Ask again in some seconds";
+    return within(HANG_MS, reading, () => unreadable(this.#path, late)).catch((error) => {
       throw error instanceof AuditFileError ? error : unreadable(this.#path, error.code ?? String(error), error);
     });
+  }
+
+  async #inTurn<T>(read: () => Promise<T>): Promise<T> {
+    using _ = await this.#turns.acquire();
+    return await read();
   }
 }
 

@@ -11,6 +11,7 @@ import {
   type StandingServer,
   type Waiting,
 } from "@rockbot/trust";
+import { askServices } from "../operators/ask-services.ts";
 
 export interface CommandApprovalsParts {
   readonly caller: Pick<ToolCaller, "services">;
@@ -41,7 +42,7 @@ type Ask = (kind: string, bodies: ReadonlyMap<string, object>) => Promise<Heard>
 export const commandApprovals =
   (parts: CommandApprovalsParts) =>
   (operator: string): OperatorApprovals => {
-    const ask = askServices(parts, operator);
+    const ask = askHolders(parts, operator);
     return {
       waiting: () => read<Waiting>(ask, ApprovalCommand.Waiting, ["tools", "servers", "firstSeen", "sources"]),
       rejected: () => read<Rejected>(ask, ApprovalCommand.Rejected, ["tools", "servers"]),
@@ -65,7 +66,7 @@ export const commandApprovals =
   };
 
 /** @throws {ToolError} if no commands can be given */
-const askServices =
+const askHolders =
   ({ caller, commander }: CommandApprovalsParts, operator: string): Ask =>
   async (kind, bodies) => {
     if (commander === undefined)
@@ -73,23 +74,9 @@ const askServices =
         ToolErrorCode.Unavailable,
         'Cannot ask the services what waits there. Set OPERATOR_KEY of the gateway, and OPERATOR_PUBLIC_KEY of the services. Until then, "rockbot mcp approve" decides',
       );
-    const served = (await caller.services()).filter(({ service, isServed }) => isServed && bodies.has(service));
-    const heard = await Promise.all(
-      served.map(async ({ service, instances }) => {
-        const command = { kind, service, operator, body: { ...bodies.get(service) } };
-        const answers = await commander.send(command, { instances, timeoutMs: ANSWER_MS });
-        const refusals = answers.flatMap((answer) => (answer instanceof ToolError ? [answer.message] : []));
-        const silent = answers.length < instances ? [`Not all of "${service}" answered in time`] : [];
-        return {
-          answers: answers.flatMap((answer) => (answer instanceof ToolError ? [] : [answer])),
-          problems: [...refusals, ...silent],
-        };
-      }),
-    );
-    return {
-      answers: heard.flatMap(({ answers }) => answers),
-      problems: [...new Set(heard.flatMap(({ problems }) => problems))],
-    };
+    const question = { kind, operator, bodyOf: (service: string) => bodies.get(service), timeoutMs: ANSWER_MS };
+    const { answers, problems } = await askServices({ caller, commander }, question);
+    return { answers: answers.map(({ answer }) => answer), problems };
   };
 
 /** What all holders of strangers' tools have in their lists. */

@@ -135,6 +135,47 @@ const whatIf = objectOf({
   ),
   more: count,
 });
+const auditLines = objectOf(
+  {
+    lines: list(
+      objectOf({
+        service: { ...text, description: "Which service told of it." },
+        log: { ...text, description: "The id of the log's chain." },
+        seq: count,
+        time: text,
+        hash: text,
+        fields: { type: "object", description: "As they stand in the line. Strangers chose some of the texts." },
+      }),
+    ),
+    more: { type: "boolean" },
+    hasHashes: { type: "boolean", description: "False if hashes of arguments are left out for this operator." },
+    problems: list({ ...text, description: "Which logs are missing in this, and why." }),
+  },
+  { cursor: text },
+);
+const auditLogs = objectOf({
+  logs: list(
+    objectOf(
+      {
+        services: list(text),
+        log: text,
+        host: text,
+        file: text,
+        faults: list(objectOf({ after: count, message: text, unreadable: count })),
+        furtherFaults: count,
+      },
+      {
+        first: objectOf({ seq: count, time: text }),
+        last: objectOf({ seq: count, time: text, hash: text }),
+        checked: {
+          ...objectOf({ from: count, to: count }),
+          description: "The numbers of the lines that were checked.",
+        },
+      },
+    ),
+  ),
+  problems: list(text),
+});
 const part = { type: "string", maxLength: 256, description: "A part of it, in any case." };
 
 /** What operators reach at each gateway, by a token or by a session of the console. */
@@ -252,6 +293,29 @@ export const operatorOperations: readonly OperatorOperation[] = [
     answer: whatIf,
   },
   ...readingOperations,
+  {
+    method: "get",
+    path: "/operator/audit",
+    summary: "Search the audit logs of all services, the newest lines first.",
+    right: "read",
+    query: {
+      limit: { type: "integer", minimum: 1, maximum: 200, default: 100 },
+      caller: part,
+      tool: part,
+      operator: part,
+      before: time,
+      after: time,
+      cursor: { ...text, description: "Of the page before." },
+    },
+    answer: auditLines,
+  },
+  {
+    method: "get",
+    path: "/operator/audit/state",
+    summary: "Show the audit logs of all services, and check the newest part of their chains.",
+    right: "read",
+    answer: auditLogs,
+  },
   ...steeringOperations,
 ];
 

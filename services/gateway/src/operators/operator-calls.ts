@@ -12,6 +12,7 @@ import { findCall } from "./find-call.ts";
 import type { OperatorHttpApp } from "./operator.ts";
 import { keptFor } from "./operator-kept.ts";
 import { noSuchOperatorPath } from "./operator-routes.ts";
+import { readQuery } from "./read-query.ts";
 
 /** Where an operator reads calls, on a socket or by an operator's token only. */
 export const CALLS_PATH = "/operator/calls";
@@ -39,7 +40,7 @@ export function createCallsApp(journals: () => readonly ToolCaller["journal"][])
         return Response.json(await keptFor({ operator, see }, call, journals()));
       }
       if (toolCallId !== undefined) return Response.json(await callWithInner(journals(), toolCallId));
-      const asked = readQuery(searchParams);
+      const asked = readSearch(searchParams);
       if (Array.isArray(asked))
         return Response.json({ message: `Cannot list calls: ${asked.join("; ")}` }, { status: 400 });
       const { calls, next, isPartial } = await searchJournals(journals(), asked);
@@ -70,38 +71,19 @@ async function callWithInner(journals: readonly ToolCaller["journal"][], toolCal
   return { call, inner, isWhole };
 }
 
-const TEXTS = ["caller", "tool", "code", "state", "session", "id"] as const;
-const TIMES = ["before", "after"] as const;
-const MAX_TEXT = 256;
+const QUERY = {
+  texts: ["caller", "tool", "code", "state", "session", "id"],
+  others: ["parent"],
+  limit: LISTED_CALLS,
+  maxLimit: MAX_LISTED_CALLS,
+};
 
 /** @returns the faults, in words, if there are any */
-function readQuery(query: URLSearchParams): CallSearch | string[] {
-  const known: readonly string[] = ["limit", "cursor", "parent", ...TEXTS, ...TIMES];
-  const faults = [...new Set(query.keys())].flatMap((name) =>
-    !known.includes(name)
-      ? [`${JSON.stringify(name.slice(0, 80))} is none of ${known.join(", ")}`]
-      : query.getAll(name).length > 1
-        ? [`${name} stands there more than once`]
-        : [],
-  );
-  const limit = Number(query.get("limit") ?? LISTED_CALLS);
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LISTED_CALLS)
-    faults.push(`limit is a whole number from 1 to ${MAX_LISTED_CALLS}`);
-  const filter: Record<string, string | number> = {};
-  for (const name of TEXTS) {
-    const text = query.get(name) ?? "";
-    if (text.length > MAX_TEXT) faults.push(`${name} has at most ${MAX_TEXT} characters`);
-    if (text !== "") filter[name] = text;
-  }
+function readSearch(query: URLSearchParams): CallSearch | string[] {
+  const { filter, limit, faults } = readQuery(query, QUERY);
   const { state } = filter;
   const states: readonly unknown[] = [...Object.values(CallState), OPEN];
   if (state !== undefined && !states.includes(state)) faults.push(`state is one of ${states.join(", ")}`);
-  for (const name of TIMES) {
-    const text = query.get(name);
-    if (text === null) continue;
-    if (/^\d{1,15}$/.test(text)) filter[name] = Number(text);
-    else faults.push(`${name} is a time in Unix milliseconds`);
-  }
   const cursor = query.get("cursor");
   const [, at, key] = /^(\d{1,15})~(.{0,1000})$/s.exec(cursor ?? "") ?? [];
   if (cursor !== null && key === undefined) faults.push("cursor is that of the page before");
