@@ -24,7 +24,8 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   { modules: "@kubernetes/[^/]+", owners: ["packages/sandbox/src/kubernetes"] },
   { modules: "hono", owners: ["services/gateway", "packages/testing"] },
   { modules: "@hono/[^/]+", owners: ["services/gateway", "packages/mcp", "packages/testing"] },
-  { modules: "@modelcontextprotocol/[^/]+|@cfworker/json-schema", owners: ["packages/mcp", "test"] },
+  { modules: "@modelcontextprotocol/[^/]+", owners: ["packages/mcp", "test"] },
+  { modules: "@cfworker/json-schema", owners: ["packages/mcp", "packages/console", "test"] },
   { modules: "ws", owners: ["packages/mcp", "packages/testing", "test"] },
   {
     modules: "undici",
@@ -47,7 +48,7 @@ const WORLDS: readonly { readonly modules: string; readonly owners: readonly str
   },
   { modules: "playwright-core", owners: ["services/page-renderer", "test/console"] },
   {
-    modules: "react|react-dom|vite|@vitejs/[^/]+|@tanstack/[^/]+|@base-ui/[^/]+|uplot|dompurify",
+    modules: "react|react-dom|vite|@vitejs/[^/]+|@tanstack/[^/]+|@base-ui/[^/]+|@rjsf/[^/]+|uplot|dompurify",
     owners: ["packages/console"],
   },
   { modules: "nodemailer", owners: ["services/google-tools"] },

@@ -95,7 +95,7 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     await goTo(page, "tools/execute_python_script");
     if (await page.getByText("No service offers a tool of this name now.").isVisible()) return;
     const script = "print('# <img src=x onerror=alert(1)> [here](javascript:alert(1)) <script>alert(1)</script>')";
-    await page.getByLabel("arguments, as JSON").fill(JSON.stringify({ script }));
+    await page.getByRole("textbox", { name: "script*" }).fill(script);
     await page.getByRole("button", { name: "Call", exact: true }).click();
     const asked = page.getByRole("alertdialog");
     await expect.poll(() => asked.textContent()).toMatch(/execute_python_script as gateway\?.*chooses the account/);

@@ -1,6 +1,6 @@
 import { queryOptions } from "@tanstack/react-query";
 import { askJson } from "./session.ts";
-import type { Calls, CallsOfDay, CallWithInner, Kept, Me, Overview, Tool } from "./types.ts";
+import type { Calls, CallsOfDay, CallWithInner, Guide, Kept, Me, Overview, Tool } from "./types.ts";
 
 /** How often what is shown is asked for anew, in milliseconds. */
 const FRESH_MS = 2_000;
@@ -79,6 +79,15 @@ export const tools = queryOptions({
     (await askJson<{ readonly tools: readonly Tool[] }>("/operator/tools", { signal })).tools,
   refetchInterval: 10_000,
 });
+
+export const guides = (tool: string) =>
+  queryOptions({
+    queryKey: ["guides", tool],
+    queryFn: async ({ signal }) => {
+      const path = `/operator/tools/${encodeURIComponent(tool)}/guides`;
+      return (await askJson<{ readonly guides: readonly Guide[] }>(path, { signal })).guides;
+    },
+  });
 
 /** What the policy says of a caller's use of a tool, in lines. */
 export const explanation = (caller: string, tool: string) =>

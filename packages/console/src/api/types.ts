@@ -160,6 +160,14 @@ export interface Tool {
   readonly trust?: string;
 }
 
+/** A markdown document that teaches a group of tools: `GET /operator/tools/{name}/guides`. */
+export interface Guide {
+  readonly name: string;
+  readonly summary: string;
+  readonly document: string;
+  readonly trust: string;
+}
+
 /** A policy's word on one call. It is `unknown` if it depends on something that is not known here. */
 export type Verdict = "allowed" | "denied" | "unknown";
 

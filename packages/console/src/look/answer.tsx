@@ -1,4 +1,5 @@
 import { lazy, Suspense, useState } from "react";
+import { Pre } from "./pre.tsx";
 
 const Markdown = lazy(() => import("./markdown.tsx"));
 
@@ -25,8 +26,8 @@ export function AnswerView({ text }: { readonly text: string }) {
         ))}
       </fieldset>
       {view === "table" && rows !== undefined ? <Table rows={rows} /> : null}
-      {view === "JSON" ? <pre>{JSON.stringify(value, undefined, 2)}</pre> : null}
-      {view === "text" ? <pre>{text}</pre> : null}
+      {view === "JSON" ? <Pre>{JSON.stringify(value, undefined, 2)}</Pre> : null}
+      {view === "text" ? <Pre>{text}</Pre> : null}
       {view === "Markdown" ? (
         <Suspense fallback={<pre>{text}</pre>}>
           <Markdown text={text} />

@@ -82,6 +82,8 @@ export interface ToolCaller extends AsyncDisposable {
    * @param by on whose behalf calls are made; the agent itself by default
    */
   getGuides(by?: string): Promise<readonly ToolGuide[]>;
+  /** The guides that are about a tool: those of its service, once discovery is over. For operators: no caller is asked for. */
+  guidesOf(tool: string): Promise<readonly ToolGuide[]>;
   /**
    * Puts a guide for tools of this process beside the announced ones.
    * @param tool those who may use it read the guide; everybody if left out
@@ -214,6 +216,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     },
     journal,
     getGuides: (by = self) => tools.guidesFor(by),
+    guidesOf: (tool) => tools.guidesOf(tool),
     addGuide: (guide, tool) => tools.addGuide(guide, tool),
     summaryOf: (service) => tools.directory.summaryOf(service),
     discovered: () => tools.directory.discovered(),

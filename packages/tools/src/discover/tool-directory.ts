@@ -257,6 +257,11 @@ export class ToolDirectory implements AsyncDisposable {
     return [...byName.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** What a service announces to teach its tools. */
+  guidesFrom(service: string): readonly ToolGuide[] {
+    return this.#services.get(service)?.guides ?? [];
+  }
+
   /** Tells whether a service of the name is there, and its list. */
   knows(service: string): boolean {
     return this.#services.has(service);

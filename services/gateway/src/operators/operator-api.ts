@@ -103,6 +103,7 @@ const overview = objectOf(
   },
   { servers: list({ type: "object" }) },
 );
+const trust = { enum: ["system", "untrusted"] };
 const tool = objectOf(
   {
     name: text,
@@ -111,7 +112,7 @@ const tool = objectOf(
     service: text,
     readOnly: { type: "boolean" },
     dangerous: { type: "boolean" },
-    trust: { enum: ["system", "untrusted"] },
+    trust,
   },
   { outputSchema: { type: "object" } },
 );
@@ -256,6 +257,13 @@ export const operatorOperations: readonly OperatorOperation[] = [
     summary: "List every tool that this gateway knows.",
     right: "read",
     answer: objectOf({ tools: list(tool) }),
+  },
+  {
+    method: "get",
+    path: "/operator/tools/{name}/guides",
+    summary: "Show the documents that teach a tool.",
+    right: "read",
+    answer: objectOf({ guides: list(objectOf({ name: text, summary: text, document: text, trust })) }),
   },
   {
     method: "post",

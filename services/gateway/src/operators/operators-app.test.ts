@@ -99,8 +99,19 @@ test("calls are found by what they were, and all that is wrong with a question i
     expect(wrong.message).toContain(part);
 });
 
-test("an operator sees every tool, also those that the gateway's own agent may not use", async () => {
+test("an operator sees every tool with its guides, also those that the gateway's own agent may not use", async () => {
   await using gateway = await startOperated();
+  expect(await gateway.get("/operator/tools/sad/guides")).toEqual({
+    guides: [
+      {
+        name: "test-tools",
+        summary: "How to test.",
+        document: expect.stringContaining("# Test tools"),
+        trust: "system",
+      },
+    ],
+  });
+  expect(await gateway.get("/operator/tools/no_such_tool/guides")).toEqual({ guides: [] });
   const { tools } = await gateway.get<{ readonly tools: readonly { readonly name: string }[] }>("/operator/tools");
   expect(tools.find(({ name }) => name === "sad")).toEqual({
     name: "sad",

@@ -122,6 +122,16 @@ export class CallableTools implements AsyncDisposable {
     return [...own, ...announced].sort((a, b) => (a.name < b.name ? -1 : 1));
   }
 
+  /** See ToolCaller.guidesOf. */
+  async guidesOf(name: string): Promise<readonly ToolGuide[]> {
+    await this.directory.discovered();
+    const tool = this.registry.get(name);
+    if (tool === undefined) return [];
+    const own = [...this.#guides.values()].flatMap((entry) => (entry.tool === name ? [entry.guide] : []));
+    const announced = tool.source === undefined ? [] : this.directory.guidesFrom(tool.source);
+    return [...own, ...announced.flatMap((guide) => guidesIn(guide, [tool]))];
+  }
+
   #add(bus: Bus, tool: FoundTool): void {
     const { agent, identity, blobs, station, log } = this.#options;
     if (this.registry.getExecutor(tool.name) !== undefined) {

@@ -4,6 +4,9 @@ interface Schema {
   readonly default?: unknown;
   readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly oneOf?: readonly Schema[];
+  readonly anyOf?: readonly Schema[];
   readonly properties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
 }
@@ -21,6 +24,10 @@ function firstValue(schema: Schema, depth: number): unknown {
   if (schema.default !== undefined) return schema.default;
   if (schema.examples?.[0] !== undefined) return schema.examples[0];
   if (schema.enum?.[0] !== undefined) return schema.enum[0];
+  if (schema.const !== undefined) return schema.const;
+  const choice = (schema.oneOf ?? schema.anyOf)?.[0];
+  if (choice !== undefined && schema.properties === undefined && depth < MAX_DEPTH)
+    return firstValue(choice, depth + 1);
   const type = typeof schema.type === "string" ? schema.type : schema.type?.[0];
   if (type !== undefined && Object.hasOwn(EMPTY, type)) return EMPTY[type];
   if (schema.properties === undefined || depth === MAX_DEPTH) return type === "object" || depth === 0 ? {} : null;
