@@ -67,6 +67,18 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/audit",
+    component: lazyRouteComponent(() => import("./pages/audit.tsx"), "AuditPage"),
+    validateSearch: (search) => ({
+      ...(text(search["caller"]) && { caller: text(search["caller"]) }),
+      ...(text(search["tool"]) && { tool: text(search["tool"]) }),
+      ...(text(search["operator"]) && { operator: text(search["operator"]) }),
+      ...(time(search["after"]) && { after: time(search["after"]) }),
+      ...(time(search["before"]) && { before: time(search["before"]) }),
+    }),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/policy",
     component: lazyRouteComponent(() => import("./pages/policy.tsx"), "PolicyPage"),
   }),

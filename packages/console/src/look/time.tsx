@@ -13,6 +13,12 @@ export function Moment({ at }: { readonly at: number }) {
   );
 }
 
+/** A time of another program as it stands there, where it is none that can be shown. */
+export function Told({ time }: { readonly time: string }) {
+  const at = Date.parse(time);
+  return Number.isNaN(at) ? time : <Moment at={at} />;
+}
+
 /** @returns milliseconds as people read them, such as `840 ms` or `12.4 s` */
 export function duration(ms: number): string {
   if (ms < 1_000) return `${Math.round(ms)} ms`;

@@ -6,6 +6,7 @@ import type { Call } from "../api/types.ts";
 import { StateBadge } from "../look/badge.tsx";
 import { Empty, Shown } from "../look/states.tsx";
 import { duration, Moment } from "../look/time.tsx";
+import { TimeField } from "../look/time-field.tsx";
 import { MAX_ROWS, startOf, useCalls } from "./use-calls.ts";
 
 const route = getRouteApi("/calls");
@@ -16,10 +17,8 @@ const FIELDS = [
   ["session", "session"],
   ["id", "id begins with"],
 ] as const satisfies readonly (readonly [keyof CallFilter, string])[];
-const TIMES = [
-  ["after", "after"],
-  ["before", "before"],
-] as const;
+const TIMES = ["after", "before"] as const;
+const MINUTE_MS = 60_000;
 const SPANS = [
   ["15 min", 15],
   ["hour", 60],
@@ -102,26 +101,12 @@ function Search({ filter }: { readonly filter: CallFilter }) {
           ))}
         </select>
       </label>
-      {TIMES.map(([field, name]) => (
-        <label key={field} className="field">
-          <span className="quiet">{name}</span>
-          <input
-            type="datetime-local"
-            step={1}
-            value={filter[field] === undefined ? "" : localTime(filter[field])}
-            onChange={({ target }) => narrow(field, new Date(target.value).getTime())}
-          />
-        </label>
+      {TIMES.map((field) => (
+        <TimeField key={field} name={field} at={filter[field]} onChange={(at) => narrow(field, at)} />
       ))}
     </search>
   );
 }
-
-const MINUTE_MS = 60_000;
-
-/** The time in the viewer's zone, as an input has it. */
-const localTime = (at: number): string =>
-  new Date(at - new Date(at).getTimezoneOffset() * MINUTE_MS).toISOString().slice(0, 19);
 
 const narrow = matchMedia("(max-width: 720px)");
 /** The height of a row, the same as in the style sheet. */

@@ -6,5 +6,6 @@ export const pages = [
   { to: "/agents", name: "Agents" },
   { to: "/letters", name: "Dead letters" },
   { to: "/servers", name: "Servers" },
+  { to: "/audit", name: "Audit" },
   { to: "/policy", name: "Policy" },
 ] as const;
