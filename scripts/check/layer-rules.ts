@@ -5,6 +5,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ["packages/contracts", "packages/base"],
   ["packages/bus", "packages/edge", "packages/llm", "packages/page"],
   ["packages/policy", "packages/records", "packages/sandbox"],
+  ["packages/runs"],
   ["packages/bus-rabbitmq", "packages/tools", "packages/trust"],
   ["packages/mcp", "packages/process", "packages/memory", "packages/console", "packages/conformance"],
   ["packages/search", "packages/a2a"],

@@ -93,6 +93,7 @@ export {
   type Envelope,
   Header,
   hasReadUntrusted,
+  Keep,
   type NewEnvelope,
   newId,
   waitsMs,

@@ -27,6 +27,8 @@ export const ToolErrorCode = {
   Cancelled: "cancelled",
   /** The call was started and its outcome is lost. */
   OutcomeUnknown: "outcome_unknown",
+  /** It waits for a person, or runs without its caller. The same id joins it: `details.toolCallId`. */
+  Pending: "pending",
 } as const;
 export type ToolErrorCode = (typeof ToolErrorCode)[keyof typeof ToolErrorCode];
 

@@ -80,7 +80,16 @@ export const Header = {
    * reads it.
    */
   Grant: "rb-grant",
+  /** On a request: what becomes of the call when its caller does not wait for it any more. See Keep. */
+  Keep: "rb-keep",
 } as const;
+
+/**
+ * Values of the header `rb-keep`. `if-parked`: a call that waits for a person goes on waiting when its caller has left.
+ * `detached`: the call runs without its caller, which gets `pending` at once. The same id gets its end later.
+ */
+export const Keep = { IfParked: "if-parked", Detached: "detached" } as const;
+export type Keep = (typeof Keep)[keyof typeof Keep];
 
 /** The fields that a sender has to give; `createEnvelope` fills in the rest. */
 export type NewEnvelope = Pick<Envelope, "topic" | "type" | "source" | "body"> & Partial<Envelope>;

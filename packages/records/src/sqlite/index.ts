@@ -1,1 +1,1 @@
-export { inTransaction, type OpenDatabaseOptions, openDatabase, unavailable } from "./open-database.ts";
+export { IN_MEMORY, inTransaction, type OpenDatabaseOptions, openDatabase, unavailable } from "./open-database.ts";

@@ -4,6 +4,8 @@ import { setTimeout } from "node:timers/promises";
 import { backoffMs } from "@rockbot/base";
 import { StoreUnavailableError } from "../store-unavailable-error.ts";
 
+/** The name of a database that lies in no file, and ends with the process. */
+export const IN_MEMORY = ":memory:";
 /** How long SQLite itself waits for another process: it holds up the event loop. Longer waits are between attempts. */
 const HELD_MS = 10;
 
@@ -26,7 +28,7 @@ export interface OpenDatabaseOptions {
 export async function openDatabase(file: string, options: OpenDatabaseOptions): Promise<DatabaseSync> {
   let db: DatabaseSync | undefined;
   try {
-    closeSync(openSync(file, "a", 0o600)); // the files beside it get the same rights
+    if (file !== IN_MEMORY) closeSync(openSync(file, "a", 0o600)); // the files beside it get the same rights
     db = new DatabaseSync(file, { timeout: HELD_MS });
     const opened = db;
     await whileBusy(options.busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));

@@ -1,3 +1,4 @@
+import type { Keep } from "@rockbot/contracts";
 import type { ProgressUpdate, ToolContext } from "../define/tool-executor.ts";
 
 /** Settings of one call. */
@@ -64,6 +65,11 @@ export interface CallOptions {
    * @default unless there is a parent
    */
   readonly isSentAgain?: boolean | undefined;
+  /**
+   * What becomes of a call that waits for people, or is detached: see Keep. Then it may end in `pending`, and the same
+   * id and arguments get its end. @default a call ends with its caller's wait
+   */
+  readonly keep?: Keep | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */

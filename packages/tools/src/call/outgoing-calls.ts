@@ -220,13 +220,13 @@ export class OutgoingCalls {
     options: CallOptions,
   ): ToolContext {
     const { policy, registry, log } = this.#options;
-    const { parent, onProgress, onSent } = options;
+    const { parent, onProgress, onSent, keep } = options;
     const { caller, notes } = facts;
     const { hasReadUntrusted, ...led } = ledTo(options);
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const progress =
       onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const context = { ...facts, ...led, decision, progress, log, onSent, checkCall: parent?.checkCall };
+    const context = { ...facts, ...led, decision, progress, log, onSent, keep, checkCall: parent?.checkCall };
     return hasReadUntrusted
       ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom }
       : context; // others pay nothing
@@ -289,6 +289,7 @@ function orMayHaveRun(error: ToolError): ToolError {
  * have known.
  */
 function keepError(journal: CallJournal, request: ToolInvokeRequest, error: ToolError): void {
+  if (error.code === ToolErrorCode.Pending) return; // its end comes later
   const { body } = encodeReply(request, error);
   if (error.code === ToolErrorCode.InvalidArguments) journal.keepRefusal(request.toolCallId, body);
   else journal.keepAnswer(request.toolCallId, body);

@@ -1,8 +1,9 @@
 import type { AbortSource } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import type { ResultSize, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { Envelope, Keep, ResultSize, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { CallNotes } from "@rockbot/records/journal";
+import type { Approval, Run } from "@rockbot/runs";
 
 /** Runs a tool call, wherever the tool is. */
 export interface ToolExecutor {
@@ -49,12 +50,18 @@ export interface ToolContext {
   readonly onSent?: (() => void) | undefined;
   /** The notes of the call in the caller's journal, on the calling side. */
   readonly notes?: CallNotes | undefined;
+  /** What becomes of a call that its caller does not wait for, on the calling side. */
+  readonly keep?: Keep | undefined;
   /** The capability under which its result may be left in the blob store, on the calling side. */
   readonly acceptBlob?: string | undefined;
   /** How large an answer its caller can have, on the serving side. @default what the bus carries */
   readonly maxResultBytes?: number | undefined;
   /** How far it has come, on the serving side. */
   readonly steps?: ServedCallSteps | undefined;
+  /** The message that brought the call, on the serving side; undefined where a record brought it. */
+  readonly arrival?: Arrival | undefined;
+  /** The record that brought the call, where it has waited for people or runs detached. */
+  readonly run?: HeldCall | undefined;
   /** The policy's decision about this call; without one no layer refuses it. */
   readonly decision?: Decision | undefined;
   /** What the tool says of the size of its results, for a layer that makes them fit a model. */
@@ -84,6 +91,40 @@ export interface ToolContext {
   readonly toolCallId?: string | undefined;
   /** The session that the request names. */
   readonly sessionId?: string | undefined;
+}
+
+/** A call's message, and where its answer goes. */
+export interface Arrival {
+  readonly message: Envelope;
+  readonly address: {
+    readonly topic: string;
+    readonly correlationId: string | undefined;
+    readonly blob?: string | undefined;
+  };
+}
+
+/**
+ * A run that this process brings through the layers, from its record instead of a message. It is nobody's until the
+ * layer `park` takes it. From then on this process has it, for as long as its lease holds.
+ */
+export interface HeldCall {
+  readonly run: Run;
+  readonly isTaken: boolean;
+  /**
+   * Takes the run, which uses its approval up in the same step.
+   * @throws {SupersededError} if another process has it
+   */
+  take(): Promise<void>;
+  /** Gives back a run that was taken and has not started. @throws {SupersededError} if another process has it */
+  giveBack(): Promise<void>;
+  /**
+   * Asks operators once more, since something that they decided about has changed.
+   * @param forMs how long they have
+   * @throws {ParkedError} once that is noted
+   */
+  askAgain(approval: Approval, forMs: number): Promise<never>;
+  /** Notes that the tool is about to run. @throws {SupersededError} if another process has the run */
+  begins(): Promise<void>;
 }
 
 /** Receives how far a call has come in a service. */

@@ -30,10 +30,10 @@ export class CallTally {
     this.#inFlight++;
   }
 
-  /** @param status `superseded` if another instance answers the call */
+  /** @param status `superseded` if another instance answers the call, `parked` if its record does */
   ended(status: string, ms: number): void {
     this.#inFlight--;
-    if (status === "superseded") return;
+    if (status === "superseded" || status === "parked") return;
     this.refused(status);
     if (REFUSALS.has(status)) return;
     const bucket = bucketOf(ms);

@@ -6,11 +6,11 @@ import { createMemoryRateStore } from "@rockbot/records/rates";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { ResumableCallContext } from "../define/define-tool.ts";
 import type { ToolContext } from "../define/tool-executor.ts";
+import { SupersededError } from "../superseded-error.ts";
 import { testTool } from "../test-tools.ts";
 import { CallClaims } from "./claim.ts";
 import { servingLayers } from "./layers.ts";
 import { ResultCache } from "./result-cache.ts";
-import { SupersededError } from "./superseded-error.ts";
 
 const request = { toolCallId: "call-1", toolName: "effect", arguments: "{}", sessionId: null };
 const key = { caller: "agent", toolCallId: "call-1" };

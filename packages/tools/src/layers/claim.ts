@@ -15,8 +15,8 @@ import type { Tool } from "../define/define-tool.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import { hashRequest } from "../messages/hash-request.ts";
 import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
+import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
-import { SupersededError } from "./superseded-error.ts";
 
 /**
  * A claim holds this long without a sign of its owner's life. An owner that dies keeps its call from others so long.
@@ -65,6 +65,32 @@ export class CallClaims {
   }
 
   /**
+   * Has a run hold a call that nobody has taken: no delivery of it can run it from then on.
+   * @returns `run` if it is a run's already, `call` if it was taken without one
+   */
+  async occupy(
+    key: ClaimKey,
+    { runId, requestHash, forMs }: { readonly runId: string; readonly requestHash: string; readonly forMs: number },
+  ): Promise<"ours" | "run" | "call"> {
+    const outcome = await this.#store.claim(key, { owner: RUN + runId, requestHash, leaseMs: forMs });
+    if (outcome.state === "held") return outcome.owner.startsWith(RUN) ? "run" : "call";
+    if (outcome.state !== "taken") return "call";
+    if (!outcome.isTakenOver) return "ours";
+    await this.#store.release(outcome.claim); // the layer judges what may have begun
+    return "call";
+  }
+
+  /** Lets go of a call that no run holds after all. */
+  async vacate(key: ClaimKey, run: Pick<RunOfCall, "runId" | "requestHash">): Promise<void> {
+    await this.#store.release(claimOf(key, run));
+  }
+
+  /** Notes the end of a run, for repeats of its call that do not come to its record. Never rejects. */
+  async settle(key: ClaimKey, { reply, ...run }: RunOfCall): Promise<void> {
+    await this.#store.complete(claimOf(key, run), reply).catch(() => {}); // the record has it, too
+  }
+
+  /**
    * Runs a call effectively once, however often it is delivered. A repeat joins the run in this process, waits for the
    * one elsewhere, or gets the result that is kept. It does so, too, if the run that it has joined is taken over. If
    * the process that ran the call is gone, the call runs again only if the tool is idempotent or resumable. Else it
@@ -79,6 +105,7 @@ export class CallClaims {
     return (next) => {
       const executor: ToolExecutor = {
         execute: (request, context) => {
+          if (context.run !== undefined) return next.execute(request, context); // its record is its claim
           const key: ClaimKey = { caller: context.caller, toolCallId: request.toolCallId };
           const text = claimKeyText(key);
           const requestHash = hashRequest(request);
@@ -242,12 +269,32 @@ export class CallClaims {
   }
 }
 
+/** A run that holds a call. */
+interface RunOfCall {
+  readonly runId: string;
+  readonly requestHash: string;
+  readonly reply: Uint8Array;
+}
+
+/** Owners that are runs, and no processes, begin so. */
+const RUN = "run:";
+
+const claimOf = (
+  { caller, toolCallId }: ClaimKey,
+  { runId, requestHash }: Pick<RunOfCall, "runId" | "requestHash">,
+): Claim => ({
+  key: { caller, toolCallId },
+  owner: RUN + runId,
+  epoch: 1,
+  requestHash,
+});
+
 function settle(reply: ToolInvokeResponse | ToolError): ToolInvokeResponse {
   if (reply instanceof ToolError) throw reply;
   return reply;
 }
 
-function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
+export function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
   return new ToolError(
     ToolErrorCode.InvalidArguments,
     `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`,

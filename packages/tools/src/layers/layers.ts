@@ -2,6 +2,7 @@ import type { Attributes } from "@opentelemetry/api";
 import type { RateStore } from "@rockbot/records/rates";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
+import type { RunKeeper } from "../runs/run-keeper.ts";
 import { authorize } from "./authorize.ts";
 import { boundInFlight } from "./bound-in-flight.ts";
 import { boundRunning } from "./bound-running.ts";
@@ -11,6 +12,7 @@ import type { CallTally } from "./call-tally.ts";
 import type { CallClaims } from "./claim.ts";
 import { deadline } from "./deadline.ts";
 import { narrow } from "./narrow.ts";
+import { park } from "./park.ts";
 import { type PolicyTurns, queue } from "./queue.ts";
 import { rate } from "./rate.ts";
 import { callingNames, localNames, record, servingNames } from "./record.ts";
@@ -29,6 +31,8 @@ export interface Serving {
   /** Tells whether the calls of a tool run beside the others, and count among themselves. @default none does */
   readonly isAside?: (tool: string) => boolean;
   readonly claims: CallClaims;
+  /** Parks calls. It is asked when a call comes, since it needs these layers itself. @default no call can wait */
+  readonly keeper?: () => RunKeeper | undefined;
   readonly rates: RateStore;
   readonly results: ResultCache;
   /** @default turns among these tools alone */
@@ -45,6 +49,7 @@ export function servingLayers({
   waiting,
   isAside = () => false,
   claims,
+  keeper = () => undefined,
   rates,
   results,
   turns,
@@ -63,6 +68,7 @@ export function servingLayers({
       rate: rate(definition, rates),
       validate: validate(definition),
       narrow,
+      park: park(definition, keeper, { isResumable }),
       [CLAIM]: claims.layer(definition, { isResumable, waitsForClaims }),
       deadline: deadline(definition),
       cache: cache(definition, results),

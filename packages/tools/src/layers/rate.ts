@@ -12,7 +12,7 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-execut
 
 /**
  * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is
- * counted when it is let through, whatever becomes of it then. A call that is delivered again is not counted again. The
+ * counted when it is let through, whatever becomes of it then. A call that is delivered again is not counted again, nor one that has waited for people. The
  * bus may redeliver it, or it repeats a call with effects that still runs here, and joins it.
  */
 export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
@@ -31,7 +31,7 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
     request: ToolInvokeRequest,
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
-    if (context.isRedelivered) return runAndCharge(next, request, context);
+    if (context.isRedelivered || context.run !== undefined) return runAndCharge(next, request, context);
     if (definition.readOnly) {
       await takeRates(store, request, context);
       return runAndCharge(next, request, context);

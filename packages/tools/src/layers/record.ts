@@ -2,9 +2,9 @@ import { type Attributes, metrics, type Span, SpanKind, SpanStatusCode, trace } 
 import { remembered } from "@rockbot/base";
 import { ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import type { ToolContext, ToolLayer } from "../define/tool-executor.ts";
+import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 import type { CallTally } from "./call-tally.ts";
-import { SupersededError } from "./superseded-error.ts";
 
 export interface RecordNames {
   /** The side that records, in its log lines: both may write to one log. */
@@ -41,8 +41,8 @@ export const callingNames: RecordNames = {
 export const UNKNOWN_TOOL = "unknown";
 
 /**
- * A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded`
- * or the error's code. The span is also that of the call's message, so that a call has one span in each process; `hop`
+ * A span, a duration, a count, sizes, and a log line for each start and end. Status is `ok`, `tool_error`, `superseded`,
+ * `parked` or the error's code. The span is also that of the call's message, so that a call has one span in each process; `hop`
  * has the message's attributes, and `tally` counts the calls of one service among those of its process.
  * @see https://opentelemetry.io/docs/specs/semconv/gen-ai/gen-ai-spans/#execute-tool-span
  */
@@ -89,7 +89,7 @@ export function record(names: RecordNames, hop: Attributes = {}, tally?: CallTal
             if (response.isError === true) status = "tool_error";
             return response;
           } catch (error) {
-            status = error instanceof SupersededError ? "superseded" : toToolError(error, toolName).code;
+            status = error instanceof SupersededError ? error.status : toToolError(error, toolName).code;
             throw error;
           } finally {
             const durationMs = performance.now() - start;

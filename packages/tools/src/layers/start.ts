@@ -12,6 +12,7 @@ const labelsOf = remembered((toolName) => Object.freeze({ tool_name: toolName })
 /** Innermost: says that from here on the tool runs. So a refusal before differs from a failure after. */
 export const start: ToolLayer = (next) => ({
   async execute(request, context) {
+    if (context.run !== undefined) await context.run.begins();
     context.onStarted?.();
     counter ??= metrics
       .getMeter("@rockbot/tools")

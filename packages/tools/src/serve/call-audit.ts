@@ -20,7 +20,7 @@ export interface CallAuditOptions {
 }
 
 /** How a call ended, or why it was not answered here. */
-export type CallOutcome = ToolInvokeResponse | ToolError | "superseded" | "dead_lettered";
+export type CallOutcome = ToolInvokeResponse | ToolError | "superseded" | "parked" | "dead_lettered";
 
 /** The notes on one delivery of a call. */
 export interface CallEntry {

@@ -1,52 +1,36 @@
 import { metrics } from "@opentelemetry/api";
-import { type Bus, DeadLetterError, type Death, type Delivery, type Logger } from "@rockbot/bus";
-import {
-  type Envelope,
-  Header,
-  hasReadUntrusted,
-  MAX_REQUEST_BYTES,
-  nearestTools,
-  ToolError,
-  ToolErrorCode,
-  type ToolInvokeRequest,
-} from "@rockbot/contracts";
-import type { Decision, PolicyHolder } from "@rockbot/policy";
-import type { ToolExecutor } from "../define/tool-executor.ts";
+import { DeadLetterError, type Death, type Delivery } from "@rockbot/bus";
+import { type Envelope, MAX_REQUEST_BYTES, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { CallSteps } from "../layers/call-steps.ts";
 import type { CallTally } from "../layers/call-tally.ts";
 import { unknownOutcome } from "../layers/claim.ts";
 import { servingNames, UNKNOWN_TOOL } from "../layers/record.ts";
-import { SupersededError } from "../layers/superseded-error.ts";
 import { callerOf, type Identity, type Sender, type Stranger } from "../messages/identity.ts";
 import { formOf, type RequestedCall, type RequestForm } from "../messages/request-form.ts";
-import { toToolError } from "../to-tool-error.ts";
-import type { AnswerWriter, Reply } from "./answer-writer.ts";
+import type { AnswerWriter } from "./answer-writer.ts";
 import type { CallEntry, createCallAudit } from "./call-audit.ts";
 import type { Intake } from "./intake.ts";
-import { type ProgressReporter, progressReporter } from "./progress-reporter.ts";
-import { type Address, addressOf, budgetMs, depthOf, guessCall, readRequest, sentSince } from "./read-request.ts";
+import { type Address, addressOf, budgetMs, guessCall, readRequest } from "./read-request.ts";
 import { type RequestLimit, tooMany } from "./request-limit.ts";
-import type { RunningCalls } from "./running-calls.ts";
-import type { ServedTool, ServedTools } from "./served-tools.ts";
+import { asAsked, maybeTakenSince, type ServedCalls } from "./served-calls.ts";
+import type { ServedTools } from "./served-tools.ts";
 import type { WaitingRequest, WaitingRequests } from "./waiting-requests.ts";
 
 // Many because: a request meets each of them on its way, and each is a thing of its own.
 export interface RequestHandlerOptions {
-  readonly bus: Bus;
   readonly service: string;
   /** Taken besides tool requests. */
   readonly forms: readonly RequestForm[];
-  readonly served: Pick<ServedTools, "names" | "find">;
+  /** The tools that come on this queue. */
+  readonly served: Pick<ServedTools, "find">;
+  readonly calls: ServedCalls;
   readonly identity: Identity;
-  readonly policy: PolicyHolder;
   readonly intake: Intake;
   readonly limit: RequestLimit;
-  readonly running: RunningCalls;
   readonly waiting: WaitingRequests;
   readonly tally: CallTally;
   readonly answers: AnswerWriter;
   readonly audited: ReturnType<typeof createCallAudit>;
-  readonly log: Logger;
 }
 
 /** A call as it came. */
@@ -138,11 +122,11 @@ export class RequestHandler {
   }
 
   async #answer({ request, budgetMs: budget }: RequestedCall, received: Received): Promise<void> {
-    const { bus, service, policy, tally, answers } = this.#options;
+    const { calls, tally, answers } = this.#options;
     const { sender, message, delivery, address, form, entry } = received;
     const deadline = delivery.receivedAt + budgetMs(message, budget);
     const steps = new CallSteps(delivery.receivedAt, "find", delivery.isRedelivered);
-    const found = this.#find(request, message, sender.caller);
+    const found = calls.find(request, message, sender.caller);
     if (found instanceof ToolError) {
       this.#invocations.add(1, { tool_name: UNKNOWN_TOOL, status: found.code });
       tally.refused(found.code);
@@ -152,95 +136,14 @@ export class RequestHandler {
       const refusal = mayHaveRun ? unknownOutcome(request) : found;
       return answers.write(address, request, refusal, deadline, { form, entry, steps });
     }
-    // Policy, limits and records know the tool by the name it is announced with, however the request names it.
-    const { name, dangerous: isDangerous, readOnly: isReadOnly } = found.definition;
-    const named = name === request.toolName ? request : { ...request, toolName: name };
-    const decision = policy.current().decide({
-      caller: sender.caller,
-      tool: name,
-      isDangerous,
-      isReadOnly,
-      hasReadUntrusted: hasReadUntrusted(message),
-    });
-    const progress = progressReporter(
-      bus,
-      service,
-      named,
-      Header.Progress in message.headers ? address.topic : undefined,
-    );
-    steps.reached("audit");
-    const reply =
-      entry.refusal() ?? (await this.#run(found.executor, named, received, { deadline, decision, progress, steps }));
+    const performed = await calls.perform(found, request, { ...received, deadline, steps });
+    const { named, reply, decision, progress } = performed;
     // Somebody else has the call, and answers it.
-    if (reply === undefined || (reply instanceof ToolError && !(await isOurs(delivery))))
-      return entry.end(named, "superseded", decision);
-    const asAsked = named === request || reply instanceof ToolError ? reply : { ...reply, toolName: request.toolName };
-    await answers.write(address, request, asAsked, deadline, {
-      form,
-      entry,
-      decision,
-      toolName: name,
-      progress: progress.sent,
-      steps,
-    });
-  }
-
-  /**
-   * @returns undefined if somebody else answers
-   * @throws only when the service is stopping: then the bus gives the call to somebody else
-   */
-  async #run(
-    executor: ToolExecutor,
-    request: ToolInvokeRequest,
-    { sender: { caller, operator }, message, delivery, address, form, waiting }: Received,
-    {
-      deadline,
-      decision,
-      progress,
-      steps,
-    }: {
-      readonly deadline: number;
-      readonly decision: Decision;
-      readonly progress: ProgressReporter;
-      readonly steps: CallSteps;
-    },
-  ): Promise<Reply | undefined> {
-    const { running, answers, log } = this.#options;
-    const call = running.start(caller, request.toolCallId, delivery.signal);
-    const { isRedelivered } = delivery;
-    const taken = { isRedelivered, maybeTakenSince: maybeTakenSince(delivery, message) };
-    try {
-      const { signal } = call;
-      const context = {
-        signal,
-        deadline,
-        caller,
-        operator,
-        decision,
-        steps,
-        depth: depthOf(message),
-        maxResultBytes: answers.mostBytes(address, form),
-        progress: progress.report,
-        onStarted: waiting.started,
-        log,
-        ...taken,
-        grant: message.headers[Header.Grant],
-      };
-      return await executor.execute(
-        request,
-        hasReadUntrusted(message) ? { ...context, hasReadUntrusted: true } : context,
-      );
-    } catch (error) {
-      if (delivery.signal.aborted) throw error;
-      if (error instanceof SupersededError) return undefined;
-      const toolError = toToolError(error, request.toolName);
-      if (toolError !== error)
-        log.error({ toolName: request.toolName, toolCallId: request.toolCallId, error }, "a tool failed unexpectedly");
-      return toolError;
-    } finally {
-      progress.end();
-      call.end();
-    }
+    if (typeof reply === "string" || (reply instanceof ToolError && !(await isOurs(delivery))))
+      return entry.end(named, reply === "parked" ? "parked" : "superseded", decision);
+    const { toolName } = named;
+    const notes = { form, entry, decision, toolName, progress, steps };
+    await answers.write(address, request, asAsked(request, reply), deadline, notes);
   }
 
   #entryOf(
@@ -271,25 +174,6 @@ export class RequestHandler {
       `Cannot answer on ${JSON.stringify(message.replyTo?.slice(0, 80))}: the sender may not use it as its reply topic`,
     );
   }
-
-  #find({ toolName }: ToolInvokeRequest, { headers }: Envelope, caller: string): ServedTool | ToolError {
-    try {
-      return this.#options.served.find(toolName, headers) ?? this.#unknownTool(toolName, caller);
-    } catch (error) {
-      return toToolError(error, toolName);
-    }
-  }
-
-  #unknownTool(name: string, caller: string): ToolError {
-    const { service, served, policy } = this.#options;
-    const { decide } = policy.current();
-    const isAllowed = (tool: string): boolean => decide({ caller, tool }).isAllowed;
-    const { help } = nearestTools(name, served.names.filter(isAllowed), { isDenied: !isAllowed(name) });
-    return new ToolError(
-      ToolErrorCode.ToolNotFound,
-      `"${service}" has no tool "${name.slice(0, 80)}"${help === undefined ? "" : `; ${help}`}`,
-    );
-  }
 }
 
 const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestForm): RequestedCall | ToolError =>
@@ -297,13 +181,3 @@ const readSent = (message: Envelope, sender: Sender | Stranger, form: RequestFor
 
 /** Tells whether this handler may refuse the request; see Delivery. */
 const isOurs = async (delivery: Delivery): Promise<boolean> => (await delivery.isOurs?.()) ?? true;
-
-/** See ToolContext. The bus knows of its own deliveries, and the sender of an earlier message. */
-function maybeTakenSince(
-  { isRedelivered, maybeHandledSince, receivedAt }: Delivery,
-  message: Envelope,
-): number | undefined {
-  const byBus = maybeHandledSince ?? (isRedelivered ? Number.NEGATIVE_INFINITY : undefined);
-  const bySender = sentSince(message, receivedAt);
-  return byBus === undefined || bySender === undefined ? (byBus ?? bySender) : Math.min(byBus, bySender);
-}

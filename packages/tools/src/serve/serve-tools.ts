@@ -16,6 +16,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
+import { openSqliteRunStore, type RunStore } from "@rockbot/runs";
 import { auditCommands } from "../commands/audit-commands.ts";
 import { type CommandHandler, createCommandTaker } from "../commands/take-commands.ts";
 import { checkToolSet } from "../define/check-tool-set.ts";
@@ -30,13 +31,17 @@ import { ResultCache } from "../layers/result-cache.ts";
 import { createIdentity } from "../messages/identity.ts";
 import { MessageMeter } from "../messages/message-meter.ts";
 import type { RequestForm } from "../messages/request-form.ts";
+import { runCommands } from "../runs/run-commands.ts";
+import { RunKeeper } from "../runs/run-keeper.ts";
 import { AnswerPublisher } from "./answer-publisher.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { createCallAudit } from "./call-audit.ts";
 import { Intake } from "./intake.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./request-handler.ts";
 import { RequestLimit } from "./request-limit.ts";
+import { RunHandler } from "./run-handler.ts";
 import { RunningCalls } from "./running-calls.ts";
+import { ServedCalls } from "./served-calls.ts";
 import { mayHaveEffects, ServedTools } from "./served-tools.ts";
 import { cancelByCommand, takeCancels } from "./take-cancels.ts";
 import { WaitingRequests } from "./waiting-requests.ts";
@@ -76,6 +81,12 @@ export interface ServeToolsOptions {
    * @default claims of this process alone
    */
   readonly claims?: ClaimStore | OpenClaims | undefined;
+  /**
+   * Keeps calls that wait for people, or run without their callers: a store that all instances of the service share, or
+   * a function that opens one.
+   * @default they are kept in this process, and end with it
+   */
+  readonly runs?: RunStore | (() => Promise<RunStore | undefined>) | undefined;
   /**
    * The policy: which callers may use which tools, how often, and which delegates exist.
    * @default every caller may use every tool except the dangerous ones
@@ -128,7 +139,17 @@ export interface AsideTools {
 export interface StartServiceOptions
   extends Pick<
     ServeToolsOptions,
-    "service" | "topic" | "audit" | "blobs" | "claims" | "log" | "maxKeptBytes" | "operatorKey" | "policy" | "rates"
+    | "service"
+    | "topic"
+    | "audit"
+    | "blobs"
+    | "claims"
+    | "log"
+    | "maxKeptBytes"
+    | "operatorKey"
+    | "policy"
+    | "rates"
+    | "runs"
   > {
   /** Aborting gives up the start; running calls are ended by disposal. */
   readonly signal?: AbortSignal | undefined;
@@ -183,6 +204,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       waiting,
       isAside,
       claims,
+      keeper: () => keeper,
       rates,
       results: new ResultCache({ maxBytes: options.maxKeptBytes }),
       turns: options.turns,
@@ -196,38 +218,37 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const identity = createIdentity(bus, policy);
   const meter = new MessageMeter({ policy, log });
   const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
+  const answers = answerWriter(bus, handlers, options);
+  const callsOf = (of: SomeTools) => new ServedCalls({ bus, service, served: of, policy, running, answers, log });
   const parts = {
     bus,
     service,
     forms,
     identity,
     policy,
-    running,
     waiting: started.use(new WaitingRequests(service)),
     tally,
-    answers: new AnswerWriter({
-      answers: answerPublisher(bus, handlers),
-      service,
-      provider: options.provider,
-      blobs: options.blobs,
-      log,
-    }),
+    answers,
     audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
     log,
   };
   const queue = { handlers, concurrency, drainMs, meter };
-
-  const cancelling = { running, claims: hasEffects ? claims : undefined, log };
-  const { operatorKey: key, audit } = options;
-  const obeyed = { ...options.commands, ...auditCommands(audit), cancel: cancelByCommand(cancelling) };
-  const takeCommand = createCommandTaker(bus, { service, key, handlers: obeyed, identity, audit, log });
+  const { operatorKey, audit } = options;
+  const store = await runsFor(started, options.runs);
+  const commands = { ...options.commands, ...auditCommands(audit) };
+  const brought = new RunHandler({ ...parts, calls: callsOf(served) });
+  const keeper = started.use(
+    new RunKeeper({ ...brought.forKeeper, service, store, claims, operatorKey, concurrency, drainMs, log }),
+  );
+  const cancelling = { running, claims: hasEffects ? claims : undefined, keeper, log };
+  const obeyed = { ...commands, ...runCommands(keeper), cancel: cancelByCommand(cancelling) };
+  const takeCommand = createCommandTaker(bus, { service, key: operatorKey, handlers: obeyed, identity, audit, log });
   started.use(await takeCancels(bus, { service, identity, meter, takeCommand, ...cancelling }));
-  const queues = [await takeRequests({ ...parts, served }, { ...queue, subscription: service, topic })];
+  const take = (of: SomeTools, place: Pick<AsideTools, "subscription" | "topic">) =>
+    takeRequests({ ...parts, served: of, calls: callsOf(of) }, { ...queue, ...place });
+  const queues = [keeper, await take(served, { subscription: service, topic })];
   started.defer(async () => void (await Promise.all(queues.map((each) => each[Symbol.asyncDispose]()))));
-  if (options.aside !== undefined)
-    queues.push(
-      await takeRequests({ ...parts, served: served.only(options.aside.tools) }, { ...queue, ...options.aside }),
-    );
+  if (options.aside !== undefined) queues.push(await take(served.only(options.aside.tools), options.aside));
   const isWhole = (): boolean => !isProvider(set) || set.isWhole !== false;
   const status = () => ({ version, calls: tally.counts(parts.waiting.oldestMs), problems: standingProblems() });
   const announcer = started.use(
@@ -238,6 +259,8 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   return started.move();
 }
 
+type SomeTools = Pick<ServedTools, "names" | "find">;
+
 interface RequestQueue extends Pick<AsideTools, "subscription" | "topic"> {
   readonly handlers: number;
   readonly concurrency: number;
@@ -247,7 +270,11 @@ interface RequestQueue extends Pick<AsideTools, "subscription" | "topic"> {
 
 /** Takes the requests of one queue, until disposed of. */
 async function takeRequests(
-  parts: Omit<RequestHandlerOptions, "intake" | "limit">,
+  parts: Omit<RequestHandlerOptions, "intake" | "limit"> & {
+    readonly bus: Bus;
+    readonly policy: PolicyHolder;
+    readonly log: Logger;
+  },
   { subscription, topic, handlers, concurrency, drainMs, meter }: RequestQueue,
 ): Promise<AsyncDisposable> {
   const { bus, policy, log } = parts;
@@ -275,6 +302,12 @@ async function takeRequests(
   };
 }
 
+/** The runs that all instances share, or those of this process, which `started` closes. */
+async function runsFor(started: AsyncDisposableStack, given: ServeToolsOptions["runs"]): Promise<RunStore> {
+  const store = typeof given === "function" ? await given() : given;
+  return store ?? started.use(await openSqliteRunStore(undefined));
+}
+
 interface ClaimsOptions {
   readonly service: string;
   readonly shared: ServeToolsOptions["claims"];
@@ -299,12 +332,17 @@ async function claimsFor(
   return new CallClaims(store ?? started.use(createMemoryClaimStore()), { seesAll });
 }
 
-function answerPublisher(bus: Bus, handlers: number): AnswerPublisher {
+function answerWriter(
+  bus: Bus,
+  handlers: number,
+  { service, provider, blobs, log = silentLogger }: ServeToolsOptions,
+): AnswerWriter {
   const unrouted = metrics
     .getMeter("@rockbot/tools")
     .createCounter("rockbot.tool.results.unrouted", { description: "Answers whose caller has no queue any more." });
-  return new AnswerPublisher(bus, {
+  const answers = new AnswerPublisher(bus, {
     maxHeldPerCaller: Math.ceil(handlers * HELD_PART),
     onUnrouted: () => unrouted.add(1),
   });
+  return new AnswerWriter({ answers, service, provider, blobs, log });
 }

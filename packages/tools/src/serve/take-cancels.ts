@@ -5,6 +5,7 @@ import type { CommandHandler, createCommandTaker } from "../commands/take-comman
 import type { CallClaims } from "../layers/claim.ts";
 import { callerOf, type Identity } from "../messages/identity.ts";
 import { METERED, type MessageMeter } from "../messages/message-meter.ts";
+import type { RunKeeper } from "../runs/run-keeper.ts";
 import type { RunningCalls } from "./running-calls.ts";
 
 export interface TakeCancelsOptions {
@@ -14,10 +15,14 @@ export interface TakeCancelsOptions {
   readonly running: RunningCalls;
   /** Where a cancelled call is noted, so that no instance runs it; undefined for tools without effects. */
   readonly claims: CallClaims | undefined;
+  /** Ends calls that wait for people, or for their turn. */
+  readonly keeper: Pick<RunKeeper, "cancel">;
   /** Takes the commands of operators, which come on the same topic. */
   readonly takeCommand: ReturnType<typeof createCommandTaker>;
   readonly log: Logger;
 }
+
+type CancelParts = Pick<TakeCancelsOptions, "running" | "claims" | "keeper" | "log">;
 
 /** Cancels calls of a service when their callers say so. */
 export function takeCancels(
@@ -39,16 +44,17 @@ export function takeCancels(
 }
 
 /** Ends a call if it runs here, and keeps any instance from running it from now on. */
-async function cancelCall(
-  key: ClaimKey,
-  reason: string,
-  { running, claims, log }: Pick<TakeCancelsOptions, "running" | "claims" | "log">,
-): Promise<void> {
+async function cancelCall(key: ClaimKey, reason: string, { running, claims, keeper, log }: CancelParts): Promise<void> {
   running.cancel(key.caller, key.toolCallId, reason);
   await claims
     ?.cancel(key)
     .catch((error: unknown) =>
       log.warn({ toolCallId: key.toolCallId, error: String(error) }, "could not record that a call is cancelled"),
+    );
+  await keeper
+    .cancel(key, reason)
+    .catch((error: unknown) =>
+      log.warn({ toolCallId: key.toolCallId, error: String(error) }, "could not end a call that waits"),
     );
 }
 
@@ -57,7 +63,7 @@ async function cancelCall(
  * waits.
  */
 export const cancelByCommand =
-  (parts: Pick<TakeCancelsOptions, "running" | "claims" | "log">): CommandHandler =>
+  (parts: CancelParts): CommandHandler =>
   async ({ toolCallId, caller }, operator) => {
     if (typeof toolCallId !== "string")
       throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot cancel a call: the command names none");

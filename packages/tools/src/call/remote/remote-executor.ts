@@ -118,7 +118,7 @@ class RemoteExecutor implements RemoteTool {
         },
       });
     } catch (error) {
-      if (signal.aborted || error instanceof RequestTimeoutError)
+      if (signal.aborted || (error instanceof RequestTimeoutError && context.keep === undefined))
         this.#cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
       throw isMisaddressed && error instanceof RequestTimeoutError
         ? misaddressed(tool.name, error)
@@ -201,7 +201,17 @@ class RemoteExecutor implements RemoteTool {
 
   /** The request as it is published. @param address of the caller's station */
   #envelopeOf(toolCallId: string, body: Uint8Array, address: string, context: ToolContext): Envelope {
-    const { caller, operator, depth = 0, hasReadUntrusted, grant, acceptBlob, progress, maybeTakenSince } = context;
+    const {
+      caller,
+      operator,
+      depth = 0,
+      hasReadUntrusted,
+      grant,
+      acceptBlob,
+      progress,
+      maybeTakenSince,
+      keep,
+    } = context;
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
     if (operator !== undefined) headers[Header.Operator] = operator;
@@ -210,6 +220,7 @@ class RemoteExecutor implements RemoteTool {
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";
     if (grant !== undefined) headers[Header.Grant] = Buffer.byteLength(grant) > MAX_GRANT_BYTES ? TOO_LONG : grant;
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
+    if (keep !== undefined) headers[Header.Keep] = keep;
     if (maybeTakenSince !== undefined)
       headers[Header.AgeMs] = String(Math.ceil(Math.max(0, performance.now() - maybeTakenSince)));
     return createEnvelope({

@@ -1,0 +1,30 @@
+export {
+  type Decision,
+  hashOf,
+  isApproved,
+  isSignedDecision,
+  MAX_NOTE,
+  namesIn,
+  readDecision,
+  signDecision,
+} from "./decision.ts";
+export {
+  type Approval,
+  type Binding,
+  END_KEPT_MS,
+  LEASE_MS,
+  MAX_END_BYTES,
+  MAX_RUN_BYTES,
+  READY_MS,
+  type Run,
+  type RunEnd,
+  type RunKey,
+  type RunMessage,
+  RunState,
+  type SignedDecision,
+  type Waiter,
+} from "./run.ts";
+export type { Due, RunStore, StoredRun } from "./run-store.ts";
+export { Runs } from "./runs.ts";
+export { openSqliteRunStore, type SqliteRunStoreOptions } from "./store/sqlite/sqlite-run-store.ts";
+export type { RunEvent } from "./transitions.ts";

@@ -1,0 +1,81 @@
+// Each service has keys of its own, so that its user in Redis reaches no run of another. The braces make a cluster keep
+// all in one place. A record is a hash of its version and its JSON. Times are Unix milliseconds by the clock of Redis.
+
+const NOW = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
+
+export const commands = {
+  /**
+   * KEYS: record, due, open, those of its caller that are open. ARGV: the version that was read or '' for none, the JSON,
+   * when it is due or '', whether it is open ('1'), when it is forgotten, its name, when it was made, the most runs and
+   * bytes of a caller, the beginning of records' names. Answers 1, 0 if the record is of another version, -1 if its
+   * caller has too many.
+   */
+  replaceRun: {
+    numberOfKeys: 4,
+    lua: `${NOW}
+local version = redis.call('HGET', KEYS[1], 'version') or ''
+if version ~= ARGV[1] then return 0 end
+if version == '' then
+  redis.call('ZREMRANGEBYSCORE', KEYS[4], '-inf', now)
+  local bytes = #ARGV[2]
+  local names = redis.call('ZRANGE', KEYS[4], 0, -1)
+  for _, name in ipairs(names) do bytes = bytes + tonumber(redis.call('HSTRLEN', ARGV[10] .. name, 'json')) end
+  if #names >= tonumber(ARGV[8]) or bytes > tonumber(ARGV[9]) then return -1 end
+end
+redis.call('HSET', KEYS[1], 'version', (tonumber(version) or 0) + 1, 'json', ARGV[2])
+redis.call('PEXPIREAT', KEYS[1], ARGV[5])
+if ARGV[3] == '' then redis.call('ZREM', KEYS[2], ARGV[6]) else redis.call('ZADD', KEYS[2], ARGV[3], ARGV[6]) end
+if ARGV[4] == '1' then
+  redis.call('ZADD', KEYS[3], ARGV[7], ARGV[6])
+  redis.call('ZADD', KEYS[4], ARGV[5], ARGV[6])
+  redis.call('PEXPIREAT', KEYS[4], ARGV[5])
+else
+  redis.call('ZREM', KEYS[3], ARGV[6])
+  redis.call('ZREM', KEYS[4], ARGV[6])
+end
+return 1`,
+  },
+  /** KEYS: record. Answers version, JSON and the time; the time alone if there is none. */
+  readRun: {
+    numberOfKeys: 1,
+    lua: `${NOW}
+local record = redis.call('HMGET', KEYS[1], 'version', 'json')
+if not record[1] then return {now} end
+return {now, record[1], record[2]}`,
+  },
+  /**
+   * KEYS: due. ARGV: the most, the beginning of records' names. Answers the time, when the next one is due or -1, then
+   * version and JSON of each that is due. Names without a record are taken out.
+   */
+  dueRuns: {
+    numberOfKeys: 1,
+    lua: `${NOW}
+local found = redis.call('ZRANGE', KEYS[1], 0, ARGV[1], 'WITHSCORES')
+local answer = {now, -1}
+for i = 1, #found, 2 do
+  if tonumber(found[i + 1]) > now or (i - 1) / 2 >= tonumber(ARGV[1]) then
+    answer[2] = math.max(0, tonumber(found[i + 1]) - now)
+    break
+  end
+  local record = redis.call('HMGET', ARGV[2] .. found[i], 'version', 'json')
+  if record[1] then
+    answer[#answer + 1] = record[1]
+    answer[#answer + 1] = record[2]
+  else redis.call('ZREM', KEYS[1], found[i]) end
+end
+return answer`,
+  },
+  /** KEYS: open. ARGV: the most, the beginning of records' names. Answers the JSON of each. */
+  openRuns: {
+    numberOfKeys: 1,
+    lua: `
+local answer = {}
+for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1)) do
+  local json = redis.call('HGET', ARGV[2] .. name, 'json')
+  if json then answer[#answer + 1] = json else redis.call('ZREM', KEYS[1], name) end
+end
+return answer`,
+  },
+} as const;

@@ -1,0 +1,1 @@
+export { connectRedisRunStore } from "./redis-run-store.ts";

@@ -1,0 +1,32 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { END_KEPT_MS } from "../../run.ts";
+import { Runs } from "../../runs.ts";
+import { testRun } from "../../test-run.ts";
+import { testRunStore } from "../test-run-store.ts";
+import { openSqliteRunStore } from "./sqlite-run-store.ts";
+
+testRunStore("SqliteRunStore", () => openSqliteRunStore(undefined));
+
+test("runs in a file outlive their process, and an end is forgotten after its time", async () => {
+  const folder = await mkdtemp(join(tmpdir(), "runs-"));
+  const file = join(folder, "runs.sqlite");
+  let now = 1_000;
+  const clock = () => now;
+  try {
+    {
+      await using store = await openSqliteRunStore(file, { clock });
+      await store.create(testRun({ expiresAt: 2_000 }));
+      await new Runs(store).change(testRun(), { kind: "cancelled", end: { code: "cancelled", at: 1_500 } });
+    }
+    await using store = await openSqliteRunStore(file, { clock });
+    expect((await store.read(testRun()))?.run.end?.code).toBe("cancelled");
+    now = 2_000 + END_KEPT_MS;
+    expect(await store.read(testRun())).toBeUndefined();
+    expect(await store.create(testRun({ createdAt: now, expiresAt: now + 1 }))).toBe(true);
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

@@ -1,0 +1,182 @@
+import type { DatabaseSync } from "node:sqlite";
+import { StoreFullError } from "@rockbot/records";
+import { IN_MEMORY, inTransaction, openDatabase, unavailable } from "@rockbot/records/sqlite";
+import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunState } from "../../run.ts";
+import type { Due, RunStore, StoredRun } from "../../run-store.ts";
+import { dueAt } from "../../transitions.ts";
+import { tooManyOpen } from "../too-many-open.ts";
+
+/** Step n migrates the database from version n to n + 1. A step that was released never changes. */
+const migrations: readonly string[] = [
+  `
+  CREATE TABLE run (
+    service TEXT NOT NULL,
+    caller TEXT NOT NULL,
+    id TEXT NOT NULL,
+    version INTEGER NOT NULL,
+    is_open INTEGER NOT NULL,
+    due_at INTEGER,
+    created_at INTEGER NOT NULL,
+    forgotten_at INTEGER NOT NULL,
+    bytes INTEGER NOT NULL,
+    record TEXT NOT NULL,
+    PRIMARY KEY (service, caller, id)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX run_due ON run (service, due_at) WHERE due_at IS NOT NULL;
+  CREATE INDEX run_open ON run (service, caller, created_at) WHERE is_open = 1;
+  CREATE INDEX run_forgotten ON run (forgotten_at);
+  `,
+];
+
+const BUSY_MS = 2_000;
+
+/** How a store in SQLite tells the time. */
+export interface SqliteRunStoreOptions {
+  /** The clock, in Unix milliseconds. @default that of the process */
+  readonly clock?: (() => number) | undefined;
+}
+
+/**
+ * Runs in a file, or in memory, which ends with the process. A change is in the file before it is acknowledged: it
+ * outlives the process, and, in all but its last moments, the machine.
+ * @throws {StoreUnavailableError} if the file cannot be read, or newer code made it
+ */
+export async function openSqliteRunStore(
+  file: string | undefined,
+  { clock = Date.now }: SqliteRunStoreOptions = {},
+): Promise<RunStore> {
+  const db = await openDatabase(file ?? IN_MEMORY, { holds: "the runs", migrations, busyTimeoutMs: BUSY_MS });
+  return new SqliteRunStore(db, clock);
+}
+
+class SqliteRunStore implements RunStore {
+  readonly #db: DatabaseSync;
+  readonly #clock: () => number;
+  /** Transactions of one connection do not nest. */
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(db: DatabaseSync, clock: () => number) {
+    this.#db = db;
+    this.#clock = clock;
+  }
+
+  create(run: Run): Promise<boolean> {
+    return this.#change("write a run", () => {
+      const { service, caller } = run;
+      this.#db.prepare("DELETE FROM run WHERE forgotten_at <= ?").run(this.#clock());
+      if (this.#find(run) !== undefined) return false;
+      const record = JSON.stringify(run);
+      const open = this.#db
+        .prepare(
+          "SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM run WHERE service = ? AND caller = ? AND is_open = 1",
+        )
+        .get(service, caller) as { n: number; bytes: number };
+      if (open.n >= MAX_OPEN_RUNS || open.bytes + record.length > MAX_OPEN_BYTES)
+        throw new StoreFullError(tooManyOpen(caller, service));
+      this.#db.prepare(`INSERT INTO run VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`).run(...this.#columns(run, record));
+      return true;
+    });
+  }
+
+  read(key: RunKey): Promise<StoredRun | undefined> {
+    return this.#ask("read a run", () => {
+      const row = this.#find(key);
+      return row === undefined ? undefined : this.#stored(row);
+    });
+  }
+
+  replace({ version }: StoredRun, run: Run): Promise<boolean> {
+    return this.#ask("change a run", () => {
+      const [service, caller, id, ...columns] = this.#columns(run, JSON.stringify(run));
+      const { changes } = this.#db
+        .prepare(
+          `UPDATE run SET version = version + 1, is_open = ?, due_at = ?, created_at = ?, forgotten_at = ?, bytes = ?, record = ?
+           WHERE service = ? AND caller = ? AND id = ? AND version = ?`,
+        )
+        .run(...columns, service, caller, id, version);
+      return changes === 1;
+    });
+  }
+
+  due(service: string, limit: number): Promise<Due> {
+    return this.#ask("look for runs that are due", () => {
+      const now = this.#clock();
+      const rows = this.#db
+        .prepare(
+          "SELECT version, record, due_at FROM run WHERE service = ? AND due_at IS NOT NULL ORDER BY due_at LIMIT ?",
+        )
+        .all(service, limit + 1) as unknown as (Row & { readonly due_at: number })[];
+      const due = rows.slice(0, limit).filter(({ due_at }) => due_at <= now);
+      const next = rows[due.length];
+      return {
+        runs: due.map((row) => this.#stored(row)),
+        nextMs: next === undefined ? undefined : Math.max(0, next.due_at - now),
+      };
+    });
+  }
+
+  open(service: string, limit: number): Promise<readonly Run[]> {
+    return this.#ask("list runs", () => {
+      const rows = this.#db
+        .prepare("SELECT version, record FROM run WHERE service = ? AND is_open = 1 ORDER BY created_at LIMIT ?")
+        .all(service, limit) as unknown as Row[];
+      return rows.map((row) => this.#stored(row).run);
+    });
+  }
+
+  now(): Promise<number> {
+    return Promise.resolve(this.#clock());
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#last.catch(() => {});
+    this.#db.close();
+  }
+
+  #find({ service, caller, toolCallId }: RunKey): Row | undefined {
+    return this.#db
+      .prepare("SELECT version, record FROM run WHERE service = ? AND caller = ? AND id = ? AND forgotten_at > ?")
+      .get(service, caller, toolCallId, this.#clock()) as Row | undefined;
+  }
+
+  #stored({ version, record }: Row): StoredRun {
+    return { run: JSON.parse(record) as Run, version, now: this.#clock() };
+  }
+
+  /** The values of a row in the order of the table, without the version. */
+  #columns(run: Run, record: string) {
+    const { service, caller, toolCallId, state, createdAt, expiresAt, end } = run;
+    return [
+      service,
+      caller,
+      toolCallId,
+      state === RunState.Ended ? 0 : 1,
+      dueAt(run) ?? null,
+      createdAt,
+      Math.max(expiresAt, end?.at ?? 0) + END_KEPT_MS,
+      record.length,
+      record,
+    ] as const;
+  }
+
+  async #ask<T>(what: string, ask: () => T): Promise<T> {
+    try {
+      return ask();
+    } catch (error) {
+      throw unavailable(what, error);
+    }
+  }
+
+  #change<T>(what: string, change: () => T): Promise<T> {
+    const changed = this.#last.then(() => inTransaction(this.#db, BUSY_MS, change));
+    this.#last = changed.catch(() => {});
+    return changed.catch((error: unknown) => {
+      throw unavailable(what, error);
+    });
+  }
+}
+
+interface Row {
+  readonly version: number;
+  readonly record: string;
+}

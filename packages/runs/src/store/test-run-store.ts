@@ -1,0 +1,90 @@
+import { StoreFullError } from "@rockbot/records";
+import { describe, expect, test } from "vitest";
+import { MAX_OPEN_RUNS, type Run, RunState } from "../run.ts";
+import type { RunStore } from "../run-store.ts";
+import { Runs } from "../runs.ts";
+import { testRun } from "../test-run.ts";
+
+/** The promises of every store of runs, as tests. `create` makes an empty one each time. */
+export function testRunStore(name: string, create: () => Promise<RunStore>): void {
+  describe(name, () => {
+    test("gives back a run as it was written, whatever is in its names", async () => {
+      await using store = await create();
+      const now = await store.now();
+      for (const toolCallId of ["a", "__proto__", "é\u202e:1", "x".repeat(128), "\ud800"]) {
+        const run = testRun({ toolCallId, createdAt: now });
+        expect(await store.create(run)).toBe(true);
+        expect(await store.create(run)).toBe(false);
+        expect((await store.read(run))?.run).toEqual(run);
+      }
+      expect(await store.read({ service: "other", caller: "ada", toolCallId: "a" })).toBeUndefined();
+      expect(await store.read({ service: "mail", caller: "eve", toolCallId: "a" })).toBeUndefined();
+    });
+
+    test("replaces the version that was read, and no other", async () => {
+      await using store = await create();
+      const run = testRun({ createdAt: await store.now() });
+      await store.create(run);
+      const first = await store.read(run);
+      if (first === undefined) throw new Error("the run is not there");
+      expect(await store.replace(first, { ...run, attempt: 1 })).toBe(true);
+      expect(await store.replace(first, { ...run, attempt: 2 })).toBe(false);
+      expect((await store.read(run))?.run.attempt).toBe(1);
+    });
+
+    test("knows which runs are due, and when the next one is", async () => {
+      await using store = await create();
+      const now = await store.now();
+      const ready = testRun({ toolCallId: "ready", state: RunState.Ready, readyAt: now - 2, createdAt: now });
+      const parked = testRun({ toolCallId: "parked", isKept: true, createdAt: now, expiresAt: now + 60_000 });
+      const over = testRun({ toolCallId: "over", isKept: true, createdAt: now - 9, expiresAt: now - 1 });
+      for (const run of [parked, over, ready]) await store.create(run);
+      const { runs, nextMs } = await store.due("mail", 10);
+      expect(runs.map(({ run }) => run.toolCallId)).toEqual(["ready", "over"]);
+      expect(nextMs).toBeGreaterThan(30_000);
+      expect((await store.due("mail", 1)).runs.map(({ run }) => run.toolCallId)).toEqual(["ready"]);
+      expect((await store.due("mail", 1)).nextMs).toBe(0);
+      expect((await store.due("other", 10)).runs).toEqual([]);
+    });
+
+    test("lists what has not ended, the oldest first", async () => {
+      await using store = await create();
+      const now = await store.now();
+      for (const [at, toolCallId] of ["b", "a", "c"].entries())
+        await store.create(testRun({ toolCallId, createdAt: now + at }));
+      const ended = await new Runs(store).change(testRun({ toolCallId: "a" }), {
+        kind: "cancelled",
+        end: { code: "cancelled", at: now },
+      });
+      expect(ended).toMatchObject({ state: RunState.Ended });
+      expect((await store.open("mail", 10)).map(({ toolCallId }) => toolCallId)).toEqual(["b", "c"]);
+      expect((await store.open("mail", 1)).map(({ toolCallId }) => toolCallId)).toEqual(["b"]);
+    });
+
+    test("keeps no caller from having runs because of another's, and none without bound", async () => {
+      await using store = await create();
+      const createdAt = await store.now();
+      for (let each = 0; each < MAX_OPEN_RUNS; each++)
+        await store.create(testRun({ toolCallId: `${each}`, caller: "eve", createdAt }));
+      const more = testRun({ toolCallId: "more", caller: "eve", createdAt });
+      await expect(store.create(more)).rejects.toThrow(StoreFullError);
+      expect(await store.create(testRun({ createdAt }))).toBe(true);
+      await new Runs(store).change(
+        { ...more, toolCallId: "7" },
+        { kind: "cancelled", end: { code: "cancelled", at: createdAt } },
+      );
+      expect(await store.create(more)).toBe(true);
+    });
+
+    test("lets exactly one of many that take a run at once have it", async () => {
+      await using store = await create();
+      const run: Run = testRun({ state: RunState.Ready, createdAt: await store.now(), readyAt: await store.now() });
+      await store.create(run);
+      const runs = new Runs(store);
+      const owners = Array.from({ length: 8 }, (_, each) => `p${each}`);
+      const taken = await Promise.all(owners.map((owner) => runs.change(run, { kind: "taken", owner })));
+      expect(taken.filter((each) => typeof each !== "string")).toHaveLength(1);
+      expect((await store.read(run))?.run.attempt).toBe(1);
+    });
+  });
+}

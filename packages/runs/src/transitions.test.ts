@@ -1,0 +1,116 @@
+import { describe, expect, test } from "vitest";
+import { LEASE_MS, READY_MS, type Run, type RunEnd, RunState } from "./run.ts";
+import { testRun } from "./test-run.ts";
+import { dueAt, type RunEvent, transition, transitions } from "./transitions.ts";
+
+const NOW = 1_000_000;
+const end: RunEnd = { code: "ok", at: NOW };
+const waiter = { topic: "tool.result.ada", correlationId: "c1", tellAt: NOW + 10, until: NOW + 20 };
+const signed = { statement: "{}", signature: "" };
+const approval = testRun().approval as NonNullable<Run["approval"]>;
+
+/** A run in each state that any event can happen to. */
+const runs: Readonly<Record<RunState, Run>> = {
+  parked: testRun({ waiters: [], expiresAt: NOW }),
+  ready: testRun({ waiters: [], state: RunState.Ready, readyAt: NOW - READY_MS }),
+  running: testRun({ waiters: [], state: RunState.Running, lease: { owner: "p1", until: NOW } }),
+  ended: testRun({ waiters: [], state: RunState.Ended, end }),
+};
+
+const events: { readonly [Kind in RunEvent["kind"]]: Extract<RunEvent, { kind: Kind }> } = {
+  joined: { kind: "joined", waiter, isKept: false },
+  told: { kind: "told", waiters: [waiter] },
+  decided: { kind: "decided", decision: signed, verdict: { is: "approved" } },
+  expired: { kind: "expired", end },
+  withdrawn: { kind: "withdrawn", end },
+  cancelled: { kind: "cancelled", end },
+  asked: { kind: "asked", approval, expiresAt: NOW + 5 },
+  refused: { kind: "refused", end },
+  unserved: { kind: "unserved", end },
+  taken: { kind: "taken", owner: "p1" },
+  renewed: { kind: "renewed", owner: "p1" },
+  started: { kind: "started", owner: "p1" },
+  released: { kind: "released", owner: "p1" },
+  ended: { kind: "ended", owner: "p1", end },
+};
+
+/** What becomes of a run, by its state and the event; all else is refused. A decision comes before the time is over. */
+const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState>>>> = {
+  joined: { parked: "parked", ready: "ready", running: "running", ended: "ended" },
+  told: { parked: "parked", ready: "ready", running: "running", ended: "ended" },
+  decided: { parked: "ready" },
+  expired: { parked: "ended" },
+  withdrawn: { parked: "ended", ready: "ended" },
+  cancelled: { parked: "ended", ready: "ended" },
+  asked: { ready: "parked" },
+  refused: { parked: "ended", ready: "ended" },
+  unserved: { ready: "ended" },
+  taken: { ready: "running", running: "running" },
+  renewed: { running: "running" },
+  started: { running: "running" },
+  released: { running: "ready" },
+  ended: { running: "ended" },
+};
+
+describe.each(Object.values(RunState))("of a run that is %s", (state) => {
+  test.each(Object.values(events))("$kind leads to what the table says, or is refused in words", (event) => {
+    const run = event.kind === "decided" ? { ...runs[state], expiresAt: NOW + 1 } : runs[state];
+    const next = transition(run, event, NOW);
+    const expected = table[event.kind][state];
+    if (expected === undefined) {
+      expect(next).toBe(`the run is ${state}`);
+      expect(transitions[event.kind]).not.toHaveProperty(state);
+    } else expect(next).toMatchObject({ state: expected });
+  });
+});
+
+test("a run that has ended stays as it ended, whatever happens", () => {
+  for (const event of Object.values(events)) {
+    const next = transition(runs.ended, event, NOW);
+    if (typeof next !== "string") expect(next).toMatchObject({ state: RunState.Ended, end });
+  }
+});
+
+test("a run is its owner's until the lease is over, and nobody else's words count", () => {
+  const held = { ...runs.running, lease: { owner: "p1", until: NOW + 1 } };
+  expect(transition(held, { kind: "taken", owner: "p2" }, NOW)).toBe("another process runs it");
+  const taken = transition(held, { kind: "taken", owner: "p2" }, NOW + 1) as Run;
+  expect(taken).toMatchObject({ lease: { owner: "p2", until: NOW + 1 + LEASE_MS }, attempt: 1 });
+  for (const event of [events.renewed, events.started, events.released, events.ended])
+    expect(transition(taken, event, NOW)).toBe("another process has taken it over");
+});
+
+test("a run that has started is never given back, and starts once", () => {
+  const started = transition(runs.running, events.started, NOW) as Run;
+  expect(transition(started, events.started, NOW)).toBe("it has started before");
+  expect(transition(started, events.released, NOW)).toBe("it has started");
+  const again = transition({ ...started, lease: { owner: "p1", until: NOW } }, { kind: "taken", owner: "p2" }, NOW);
+  expect(again).toMatchObject({ hasStarted: true, attempt: 1 });
+});
+
+test("an end before its time is refused", () => {
+  expect(transition({ ...runs.parked, expiresAt: NOW + 1 }, events.expired, NOW)).toBe("its time is not over");
+  expect(transition({ ...runs.ready, readyAt: NOW }, events.unserved, NOW)).toBe("an instance may still take it");
+  expect(transition({ ...runs.parked, isKept: true }, events.withdrawn, NOW)).toBe("somebody waits for it");
+  expect(transition({ ...runs.parked, waiters: [waiter] }, events.withdrawn, NOW)).toBe("somebody waits for it");
+  expect(transition(runs.parked, events.decided, NOW)).toBe("its time is over");
+  expect(transition({ ...testRun(), approval: undefined }, events.decided, NOW)).toBe("nobody was asked");
+});
+
+test("who asks again waits once, keeps what is kept, and is told once", () => {
+  let run = transition({ ...runs.parked, isKept: true }, events.joined, NOW) as Run;
+  run = transition(run, { ...events.joined, waiter: { ...waiter, until: NOW + 99 } }, NOW) as Run;
+  expect(run).toMatchObject({ isKept: true, waiters: [{ until: NOW + 99 }] });
+  expect((transition(run, events.told, NOW) as Run).waiters).toHaveLength(1); // that one waits anew
+  expect((transition(run, { kind: "told", waiters: run.waiters }, NOW) as Run).waiters).toEqual([]);
+});
+
+test("somebody looks at a run when there is something to do, and at no other time", () => {
+  expect(dueAt({ ...runs.parked, isKept: true, expiresAt: NOW })).toBe(NOW);
+  expect(dueAt({ ...runs.parked, waiters: [waiter], expiresAt: NOW + 99 })).toBe(waiter.tellAt);
+  expect(dueAt(runs.parked)).toBe(0); // nobody waits for it
+  expect(dueAt({ ...runs.ready, readyAt: NOW })).toBe(NOW);
+  expect(dueAt({ ...runs.running, waiters: [waiter] })).toBe(NOW);
+  expect(dueAt(runs.ended)).toBeUndefined();
+  expect(dueAt({ ...runs.ended, waiters: [waiter] })).toBe(0);
+});

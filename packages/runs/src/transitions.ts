@@ -1,0 +1,161 @@
+import {
+  type Approval,
+  LEASE_MS,
+  MAX_WAITERS,
+  READY_MS,
+  type Run,
+  type RunEnd,
+  RunState,
+  type SignedDecision,
+  type Waiter,
+} from "./run.ts";
+
+/** The events of a run. */
+export type RunEvent =
+  /** A caller sends the call again, or for the first time. */
+  | { readonly kind: "joined"; readonly waiter: Waiter; readonly isKept: boolean }
+  /** Waiters have heard how it stands, or how it ended. */
+  | { readonly kind: "told"; readonly waiters: readonly Waiter[] }
+  /** An operator's decision, whose signature was verified. */
+  | { readonly kind: "decided"; readonly decision: SignedDecision; readonly verdict: Verdict }
+  | { readonly kind: "expired"; readonly end: RunEnd }
+  /** Nobody waits, and the run is not kept. */
+  | { readonly kind: "withdrawn"; readonly end: RunEnd }
+  | { readonly kind: "cancelled"; readonly end: RunEnd }
+  /** Something that the decision was about has changed, so it is asked for again. */
+  | { readonly kind: "asked"; readonly approval: Approval; readonly expiresAt: number }
+  /** It may not run any more: the caller's rights are gone, or its arguments do not fit the tool. */
+  | { readonly kind: "refused"; readonly end: RunEnd }
+  | { readonly kind: "unserved"; readonly end: RunEnd }
+  | { readonly kind: "taken"; readonly owner: string }
+  | { readonly kind: "renewed"; readonly owner: string }
+  /** Right before the tool runs. */
+  | { readonly kind: "started"; readonly owner: string }
+  /** Its owner gives it back, before the tool has run. */
+  | { readonly kind: "released"; readonly owner: string }
+  | { readonly kind: "ended"; readonly owner: string; readonly end: RunEnd };
+
+/** How a decision leaves the run: rejected, approved by all that are needed, or by some of them. */
+export type Verdict =
+  | { readonly is: "rejected"; readonly end: RunEnd }
+  | { readonly is: "approved" }
+  | { readonly is: "partly" };
+
+type Kind = RunEvent["kind"];
+type Event<Of extends Kind> = Extract<RunEvent, { kind: Of }>;
+type Change<Of extends Kind> = (run: Run, event: Event<Of>, now: number) => Run | string;
+
+/**
+ * The table of transitions: the states in which each event may happen, and what becomes of the run. What is not here is
+ * refused.
+ */
+export const transitions: {
+  readonly [Of in Kind]: Readonly<Partial<Record<RunState, Change<Of>>>>;
+} = {
+  joined: { parked: join, ready: join, running: join, ended: join },
+  told: { parked: tell, ready: tell, running: tell, ended: tell },
+  decided: { parked: decide },
+  expired: { parked: (run, { end }, now) => (now < run.expiresAt ? "its time is not over" : endWith(run, end)) },
+  withdrawn: {
+    parked: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endWith(run, end)),
+    ready: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endWith(run, end)),
+  },
+  cancelled: { parked: endBy, ready: endBy },
+  asked: {
+    ready: (run, { approval, expiresAt }) => ({
+      ...run,
+      state: RunState.Parked,
+      approval,
+      expiresAt,
+      readyAt: undefined,
+    }),
+  },
+  refused: { parked: endBy, ready: endBy },
+  unserved: {
+    ready: (run, { end }, now) =>
+      now < (run.readyAt ?? 0) + READY_MS ? "an instance may still take it" : endWith(run, end),
+  },
+  taken: { ready: take, running: take },
+  renewed: { running: own((run, { owner }, now) => ({ ...run, lease: { owner, until: now + LEASE_MS } })) },
+  started: { running: own((run) => (run.hasStarted ? "it has started before" : { ...run, hasStarted: true })) },
+  released: {
+    running: own((run, _event, now) =>
+      run.hasStarted ? "it has started" : { ...run, state: RunState.Ready, readyAt: now, lease: undefined },
+    ),
+  },
+  ended: { running: own((run, { end }) => endWith(run, end)) },
+};
+
+/**
+ * The run after an event.
+ * @returns why the event cannot happen to it now, in words, which complete "…, as it"
+ */
+export function transition(run: Run, event: RunEvent, now: number): Run | string {
+  const change = transitions[event.kind][run.state] as Change<Kind> | undefined;
+  if (change === undefined) return `the run is ${run.state}`;
+  return change(run, event as never, now);
+}
+
+/** When somebody has to look at the run; undefined for never. */
+export function dueAt({ state, waiters, expiresAt, readyAt, lease, isKept }: Run): number | undefined {
+  const tellAt = Math.min(...waiters.map((waiter) => (state === RunState.Ended ? 0 : waiter.tellAt)));
+  const told = Number.isFinite(tellAt) ? tellAt : undefined;
+  switch (state) {
+    case RunState.Parked:
+      return Math.min(expiresAt, told ?? (isKept ? expiresAt : 0));
+    case RunState.Ready:
+      return readyAt ?? 0;
+    case RunState.Running:
+      return Math.min(lease?.until ?? 0, (isKept ? told : undefined) ?? Number.POSITIVE_INFINITY);
+    case RunState.Ended:
+      return told;
+  }
+}
+
+function join(run: Run, { waiter, isKept }: Event<"joined">): Run {
+  const others = run.waiters.filter(
+    ({ topic, correlationId }) => topic !== waiter.topic || correlationId !== waiter.correlationId,
+  );
+  return { ...run, waiters: [...others, waiter].slice(-MAX_WAITERS), isKept: run.isKept || isKept };
+}
+
+function tell(run: Run, { waiters }: Event<"told">): Run {
+  const isTold = ({ topic, correlationId, until }: Waiter): boolean =>
+    waiters.some((each) => each.topic === topic && each.correlationId === correlationId && each.until === until);
+  return { ...run, waiters: run.waiters.filter((waiter) => !isTold(waiter)) };
+}
+
+function decide(run: Run, { decision, verdict }: Event<"decided">, now: number): Run | string {
+  const { approval } = run;
+  if (approval === undefined) return "nobody was asked";
+  if (now >= run.expiresAt) return "its time is over";
+  const decided = { ...run, approval: { ...approval, decisions: [...approval.decisions, decision] } };
+  switch (verdict.is) {
+    case "rejected":
+      return endWith(decided, verdict.end);
+    case "approved":
+      return { ...decided, state: RunState.Ready, readyAt: now };
+    case "partly":
+      return decided;
+  }
+}
+
+/** A run that is ready, or whose owner is gone. */
+function take(run: Run, { owner }: Event<"taken">, now: number): Run | string {
+  if (run.lease !== undefined && run.lease.until > now) return "another process runs it";
+  return { ...run, state: RunState.Running, lease: { owner, until: now + LEASE_MS }, attempt: run.attempt + 1 };
+}
+
+/** An event of the process that runs it. */
+function own<Of extends "renewed" | "started" | "released" | "ended">(change: Change<Of>): Change<Of> {
+  return (run, event, now) =>
+    run.lease?.owner === (event as { readonly owner: string }).owner
+      ? change(run, event, now)
+      : "another process has taken it over";
+}
+
+function endBy(run: Run, { end }: { readonly end: RunEnd }): Run {
+  return endWith(run, end);
+}
+
+const endWith = (run: Run, end: RunEnd): Run => ({ ...run, state: RunState.Ended, lease: undefined, end });

@@ -1,0 +1,87 @@
+import { RenewingLease } from "@rockbot/base";
+import { type Approval, LEASE_MS, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
+import type { HeldCall } from "../define/tool-executor.ts";
+import { ParkedError, SupersededError } from "../superseded-error.ts";
+
+/** See HeldCall. */
+export class HeldRun implements HeldCall {
+  readonly #runs: Runs;
+  readonly #owner: string;
+  readonly #lost = new AbortController();
+  #run: Run;
+  #lease: RenewingLease | undefined;
+
+  constructor(runs: Runs, run: Run, owner: string) {
+    this.#runs = runs;
+    this.#run = run;
+    this.#owner = owner;
+  }
+
+  get run(): Run {
+    return this.#run;
+  }
+
+  /** The time of the store, in Unix milliseconds. */
+  now(): Promise<number> {
+    return this.#runs.store.now();
+  }
+
+  get isTaken(): boolean {
+    return this.#lease !== undefined;
+  }
+
+  /** Aborts when another process has taken the run over. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  async take(): Promise<void> {
+    await this.#change({ kind: "taken", owner: this.#owner });
+    const lease = new RenewingLease({
+      leaseMs: LEASE_MS,
+      renew: async () =>
+        typeof (await this.#runs.change(this.#run, { kind: "renewed", owner: this.#owner })) !== "string",
+    });
+    lease.lost.addEventListener("abort", () => this.#lost.abort(new SupersededError("The run was taken over")));
+    this.#lease = lease;
+  }
+
+  async begins(): Promise<void> {
+    if (!this.#run.hasStarted) await this.#change({ kind: "started", owner: this.#owner });
+  }
+
+  async giveBack(): Promise<void> {
+    await this.stop();
+    this.#lease = undefined;
+    await this.#change({ kind: "released", owner: this.#owner });
+  }
+
+  async askAgain(approval: Approval, forMs: number): Promise<never> {
+    await this.#change({ kind: "asked", approval, expiresAt: (await this.#runs.store.now()) + forMs });
+    throw new ParkedError(`The run ${this.#run.runId} waits for operators again`);
+  }
+
+  /** Notes the end. A run that was not taken was refused. @returns false if another process has it */
+  async end(end: RunEnd): Promise<boolean> {
+    const event: RunEvent = this.isTaken ? { kind: "ended", owner: this.#owner, end } : { kind: "refused", end };
+    const ended = await this.#runs.change(this.#run, event);
+    await this.stop();
+    return typeof ended !== "string";
+  }
+
+  /** As `giveBack`, where it may have run, or nobody has taken it: then the end of its lease is waited for. */
+  async leave(): Promise<void> {
+    if (this.isTaken) await this.giveBack().catch(() => {});
+  }
+
+  /** Lets go of the run: its lease ends by itself. */
+  async stop(): Promise<void> {
+    await this.#lease?.[Symbol.asyncDispose]();
+  }
+
+  async #change(event: RunEvent): Promise<void> {
+    const run = await this.#runs.change(this.#run, event);
+    if (typeof run === "string") throw new SupersededError(`The run ${this.#run.runId}: ${run}`);
+    this.#run = run;
+  }
+}

@@ -1,0 +1,21 @@
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { isSignedDecision } from "@rockbot/runs";
+import type { CommandHandler } from "../commands/take-commands.ts";
+import type { RunKeeper } from "./run-keeper.ts";
+
+/** The kind of command that brings an operator's decision about a call. */
+export const DECIDE = "run.decide";
+
+/** Obeys decisions about calls that wait. Every instance gets each; the first one notes it. */
+export const runCommands = (keeper: RunKeeper): Readonly<Record<string, CommandHandler>> => ({
+  [DECIDE]: async ({ caller, toolCallId, decision }) => {
+    if (typeof caller !== "string" || typeof toolCallId !== "string" || !isSignedDecision(decision))
+      throw new ToolError(
+        ToolErrorCode.InvalidArguments,
+        "Cannot decide: the command names no call, or has no decision",
+      );
+    const run = await keeper.decide({ caller, toolCallId }, decision);
+    if (typeof run === "string") throw new ToolError(ToolErrorCode.Denied, `The decision does not count: ${run}`);
+    return { state: run.state };
+  },
+});

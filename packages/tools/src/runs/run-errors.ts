@@ -1,0 +1,65 @@
+import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
+import { namesIn, type Run, RunState } from "@rockbot/runs";
+
+/** The answers of runs that their callers do not get from a tool. Each says what would make the call pass. */
+
+export function pending({ toolName, toolCallId, state, isKept, hasStarted, approval, runId }: Run): ToolError {
+  const who = approval === undefined ? "a person" : namesIn(approval);
+  const waits = state === RunState.Parked ? `waits for the approval of ${who}` : "has not ended yet";
+  const then = isKept
+    ? `Call it again with the same id and arguments to get its result: ${JSON.stringify(toolCallId)}. Do not make another call of it.`
+    : "Nothing was run, and nothing will be. Call it again if it is still wanted, with more time.";
+  return new ToolError(ToolErrorCode.Pending, `"${toolName}" ${waits}. ${then}`, {
+    details: { mayHaveRun: hasStarted, state, toolCallId, runId, isKept },
+  });
+}
+
+export function rejected({ toolName }: Run, note: string | undefined): ToolError {
+  const why = note === undefined || note === "" ? "" : ` They say: ${visibleText(note)}.`;
+  return new ToolError(
+    ToolErrorCode.Denied,
+    `"${toolName}" was not run: a person rejected the call.${why} Do without it, or call it with other arguments.`,
+    { details: { reason: "rejected", mayHaveRun: false } },
+  );
+}
+
+export function undecided({ toolName, approval }: Run): ToolError {
+  const who = approval === undefined ? "people" : namesIn(approval);
+  return new ToolError(
+    ToolErrorCode.Timeout,
+    `"${toolName}" was not run: ${who} did not decide about it in time. Call it again if it is still wanted.`,
+    { details: { reason: "undecided", mayHaveRun: false } },
+  );
+}
+
+export const callerGone = ({ toolName }: Pick<Run, "toolName">): ToolError =>
+  new ToolError(ToolErrorCode.Cancelled, `"${toolName}" was not run: its caller waits for it no more.`, {
+    details: { reason: "caller_gone", mayHaveRun: false },
+  });
+
+export const cancelledRun = ({ toolName }: Pick<Run, "toolName">, reason: string): ToolError =>
+  new ToolError(ToolErrorCode.Cancelled, `"${toolName}" was not run: the call was cancelled: ${reason}.`, {
+    details: { mayHaveRun: false },
+  });
+
+export const unserved = ({ toolName }: Pick<Run, "toolName">): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${toolName}" was not run: it was approved, and no service has offered it for 10 minutes. Call it again later.`,
+    { details: { mayHaveRun: false } },
+  );
+
+export const notKept = ({ toolName }: Pick<Run, "toolName">): ToolError =>
+  new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `"${toolName}" has ended, and its result was too large to be kept. Do not call it again for the same purpose.`,
+    { details: { mayHaveRun: true, reason: "result_not_kept" } },
+  );
+
+/** A call that needs a store of runs, and does not get one. */
+export const notParked = ({ toolName }: Pick<Run, "toolName">, cause: Error): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${toolName}" was not run: the store of calls that wait does not take it. ${cause.message}. Try again later.`,
+    { cause, details: { mayHaveRun: false } },
+  );

@@ -1,0 +1,360 @@
+import type { KeyObject } from "node:crypto";
+import { pause } from "@rockbot/base";
+import type { Logger } from "@rockbot/bus";
+import {
+  createEnvelope,
+  type Envelope,
+  Header,
+  Keep,
+  newId,
+  type ToolError,
+  type ToolInvokeResponse,
+} from "@rockbot/contracts";
+import { StoreUnavailableError } from "@rockbot/records";
+import {
+  type Approval,
+  MAX_END_BYTES,
+  MAX_RUN_BYTES,
+  type Run,
+  type RunEnd,
+  type RunKey,
+  type RunMessage,
+  RunState,
+  type RunStore,
+  Runs,
+  type SignedDecision,
+  type StoredRun,
+  type Waiter,
+} from "@rockbot/runs";
+import type { Arrival } from "../define/tool-executor.ts";
+import { decodeReply, encodeReply } from "../messages/reply.ts";
+import { ParkedError } from "../superseded-error.ts";
+import { HeldRun } from "./held-run.ts";
+import { callerGone, cancelledRun, notKept, pending, rejected, undecided, unserved } from "./run-errors.ts";
+
+/** The claims of calls, as far as runs use them: see CallClaims. */
+interface RunClaims {
+  occupy(
+    call: CallKey,
+    run: { readonly runId: string; readonly requestHash: string; readonly forMs: number },
+  ): Promise<"ours" | "run" | "call">;
+  vacate(call: CallKey, run: Pick<Run, "runId" | "requestHash">): Promise<void>;
+  settle(call: CallKey, run: Pick<Run, "runId" | "requestHash"> & { readonly reply: Uint8Array }): Promise<void>;
+}
+
+type CallKey = Pick<RunKey, "caller" | "toolCallId">;
+type Reply = ToolInvokeResponse | ToolError;
+
+/** A call that is parked: what its record has of it. */
+export interface ParkedCall extends Pick<Run, "caller" | "operator" | "toolName" | "toolCallId" | "requestHash"> {
+  /** How long its caller waits, in milliseconds. */
+  readonly leftMs: number;
+  /** How long the run may wait for people. */
+  readonly forMs: number;
+  /** What operators are asked. @default nobody is: the call runs detached */
+  readonly approval: Approval | undefined;
+}
+
+export interface RunKeeperOptions {
+  readonly service: string;
+  readonly store: RunStore;
+  readonly claims: RunClaims;
+  /** The public half of the key of the operators' door. @default no decision counts */
+  readonly operatorKey: KeyObject | undefined;
+  /** How many runs this process has at once. */
+  readonly concurrency: number;
+  /** Brings a run through the layers. Resolves once its end is noted, or it is left to others. */
+  readonly execute: (held: HeldRun, now: number, signal: AbortSignal) => Promise<void>;
+  /** Sends the answer of a run to a caller that waits for it. Resolves once the bus has it. */
+  readonly answer: (run: Run, address: Arrival["address"], reply: Reply, leftMs: number) => Promise<void>;
+  /** Writes the line of a run that ended without its tool. */
+  readonly audit: (run: Run, end: ToolError) => Promise<void>;
+  readonly drainMs: number;
+  readonly log: Logger;
+}
+
+/** All runs of a service are looked at so often, also those that another instance has left. */
+const SWEEP_MS = 5_000;
+/** Runs that wait for a free place here are looked at again after this time. */
+const BUSY_MS = 500;
+const MAX_SWEPT = 200;
+/** Two deliveries of one call may park it at once: the later one looks so often, so many times. */
+const PARKING_MS = 20;
+const ATTEMPTS = 25;
+/** A call stays a run's until its run is forgotten. */
+const DAY_MS = 24 * 3_600_000;
+/** A caller hears that its call waits so long before its own deadline, or a fifth of its time. */
+const TELL_BEFORE_MS = 1_000;
+
+/**
+ * The runs of one service in this process: parks calls, runs those that are ready, ends those whose time is over, and
+ * tells their callers. The record of a run is its place in the queue: there is no message for it. So a decision and
+ * the run that follows from it cannot part, and a service needs no right to publish calls. Every instance looks at the
+ * runs of all, and the store lets one of them have each.
+ */
+export class RunKeeper implements AsyncDisposable {
+  readonly #options: RunKeeperOptions;
+  readonly #owner = newId();
+  readonly #runs: Runs;
+  readonly #stop = new AbortController();
+  /** Ends the runs that outlast the drain. */
+  readonly #kill = new AbortController();
+  /** By run. */
+  readonly #executing = new Map<string, Promise<void>>();
+  readonly #looking = new Set<string>();
+  #wake: (() => void) | undefined;
+  #isKicked = false;
+  readonly #sweeping: Promise<void>;
+
+  constructor(options: RunKeeperOptions) {
+    this.#options = options;
+    this.#runs = new Runs(options.store);
+    this.#sweeping = this.#sweepAll();
+  }
+
+  get operatorKey(): KeyObject | undefined {
+    return this.#options.operatorKey;
+  }
+
+  /**
+   * Writes the record of a call, or joins the one that is there. From then on the record answers for the call.
+   * @returns `call` if it was taken before without a record, and is not to be parked
+   * @throws {ParkedError} once the record is there
+   * @throws {StoreUnavailableError} if the store does not take it
+   */
+  async park(call: ParkedCall, { message, address }: Arrival): Promise<"call" | "conflict"> {
+    const { service, store } = this.#options;
+    if (message.body.byteLength > MAX_RUN_BYTES)
+      throw new StoreUnavailableError(`A call that waits has at most ${MAX_RUN_BYTES} bytes`);
+    const { leftMs, forMs, approval, ...known } = call;
+    const keep = message.headers[Header.Keep];
+    const now = await store.now();
+    const isDetached = keep === Keep.Detached && approval === undefined;
+    const waiter: Waiter = {
+      ...address,
+      tellAt: isDetached ? now : now + leftMs - Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5)),
+      until: now + leftMs,
+    };
+    const run: Run = {
+      ...known,
+      service,
+      runId: newId(),
+      message: recorded(message),
+      state: approval === undefined ? RunState.Ready : RunState.Parked,
+      readyAt: approval === undefined ? now : undefined,
+      isKept: keep === Keep.IfParked || keep === Keep.Detached,
+      waiters: [waiter],
+      approval,
+      createdAt: now,
+      expiresAt: now + forMs,
+      attempt: 0,
+      hasStarted: false,
+    };
+    const outcome = await this.#createOrJoin(run, waiter);
+    if (outcome !== "parked") return outcome;
+    this.kick();
+    throw new ParkedError(`The record ${run.runId} answers for the call ${call.toolCallId}`);
+  }
+
+  async #createOrJoin(run: Run, waiter: Waiter): Promise<"parked" | "call" | "conflict"> {
+    const { store, claims } = this.#options;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const known = await store.read(run);
+      if (known !== undefined) {
+        if (known.run.requestHash !== run.requestHash) return "conflict";
+        await this.#runs.change(run, { kind: "joined", waiter, isKept: run.isKept });
+        return "parked";
+      }
+      const held = await claims.occupy(run, { ...run, forMs: run.expiresAt - run.createdAt + DAY_MS });
+      if (held === "call") return "call";
+      if (held === "ours") {
+        try {
+          if (await store.create(run)) return "parked";
+        } catch (error) {
+          await claims.vacate(run, run).catch(() => {});
+          throw error;
+        }
+      }
+      await pause(PARKING_MS); // another delivery of the call is parking it
+    }
+    throw new StoreUnavailableError("Another delivery of the call has begun to park it, and has not ended");
+  }
+
+  /** Looks at the runs now. */
+  kick(): void {
+    this.#isKicked = true;
+    this.#wake?.();
+  }
+
+  /** Ends a run that waits. One that runs is cancelled where it runs. */
+  async cancel(call: CallKey, reason: string): Promise<void> {
+    const key = { service: this.#options.service, ...call };
+    const stored = await this.#options.store.read(key);
+    if (stored === undefined) return;
+    const { run, now } = stored;
+    await this.#endUnrun(run, cancelledRun(run, reason), now, "cancelled");
+  }
+
+  /** Notes an operator's decision. @returns how the run stands, or why the decision does not count, in words */
+  async decide(call: CallKey, decision: SignedDecision): Promise<Run | string> {
+    const { service, operatorKey: key, audit } = this.#options;
+    if (key === undefined) return `"${service}" knows no key of operators`;
+    let end: ToolError | undefined;
+    const run = await this.#runs.decide({ service, ...call }, decision, {
+      key,
+      rejected: (decided, note) => {
+        end = rejected(decided, note);
+        return endOf(decided, end, 0);
+      },
+    });
+    if (typeof run !== "string" && run.state === RunState.Ended && end !== undefined) await audit(run, end);
+    this.kick();
+    return run;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop.abort();
+    this.#wake?.();
+    await this.#sweeping;
+    const drain = setTimeout(() => this.#kill.abort(new Error("the service stops")), this.#options.drainMs);
+    await Promise.allSettled(this.#executing.values());
+    clearTimeout(drain);
+  }
+
+  async #sweepAll(): Promise<void> {
+    const { service, store, log } = this.#options;
+    let isAway = false;
+    while (!this.#stop.signal.aborted) {
+      this.#isKicked = false;
+      let delayMs = SWEEP_MS;
+      try {
+        const { runs, nextMs } = await store.due(service, MAX_SWEPT);
+        const areBusy = await Promise.all(runs.map((stored) => this.#look(stored)));
+        delayMs = Math.min(SWEEP_MS, nextMs ?? SWEEP_MS);
+        if (runs.length > 0) delayMs = Math.min(delayMs, BUSY_MS);
+        if (areBusy.includes(true)) delayMs = BUSY_MS;
+        isAway = false;
+      } catch (error) {
+        if (!isAway) log.warn({ service, error: String(error) }, "could not look at the calls that wait");
+        isAway = true;
+      }
+      if (this.#isKicked || this.#stop.signal.aborted) continue;
+      const woken = new AbortController();
+      this.#wake = () => woken.abort();
+      await pause(Math.max(1, delayMs), woken.signal).catch(() => {}); // woken
+      this.#wake = undefined;
+    }
+  }
+
+  /** Does what is due of a run. @returns true if it waits for a place here */
+  async #look(stored: StoredRun): Promise<boolean> {
+    const { run } = stored;
+    if (this.#looking.has(run.runId)) return false;
+    this.#looking.add(run.runId);
+    try {
+      await this.#tell(stored);
+      return await this.#advance(stored);
+    } catch (error) {
+      this.#options.log.warn({ runId: run.runId, error: String(error) }, "could not bring a call that waits further");
+      return false;
+    } finally {
+      this.#looking.delete(run.runId);
+    }
+  }
+
+  /** Tells the callers that wait how the run has ended, or shortly before they leave, how it stands. */
+  async #tell({ run, now }: StoredRun): Promise<void> {
+    const isEnded = run.state === RunState.Ended;
+    const goesOn = run.state === RunState.Running && !run.isKept;
+    const due = run.waiters.filter(({ tellAt }) => isEnded || (tellAt <= now && !goesOn));
+    if (due.length === 0) return;
+    const reply = isEnded ? replyOf(run) : pending(run);
+    for (const waiter of due) {
+      const { topic, correlationId, blob, until } = waiter;
+      if (until > now) await this.#options.answer(run, { topic, correlationId, blob }, reply, until - now);
+    }
+    await this.#runs.change(run, { kind: "told", waiters: due });
+    if (!isEnded && !run.isKept) this.kick(); // nobody may wait for it any more
+  }
+
+  async #advance({ run, now }: StoredRun): Promise<boolean> {
+    switch (run.state) {
+      case RunState.Parked:
+        if (run.expiresAt <= now) await this.#endUnrun(run, undecided(run), now, "expired");
+        else if (!run.isKept && run.waiters.length === 0) await this.#endUnrun(run, callerGone(run), now, "withdrawn");
+        return false;
+      case RunState.Ready:
+        if (!run.isKept && run.waiters.every(({ until }) => until <= now)) {
+          await this.#runs.change(run, { kind: "told", waiters: run.waiters });
+          await this.#endUnrun(run, callerGone(run), now, "withdrawn");
+          return false;
+        }
+        if (await this.#endUnrun(run, unserved(run), now, "unserved")) return false;
+        return this.#begin(run, now);
+      case RunState.Running:
+        return (run.lease?.until ?? 0) <= now ? this.#begin(run, now) : false;
+      case RunState.Ended:
+        return false;
+    }
+  }
+
+  /** @returns true if there is no place for it */
+  #begin(run: Run, now: number): boolean {
+    const { concurrency, execute, log } = this.#options;
+    if (this.#executing.has(run.runId)) return false;
+    if (this.#executing.size >= concurrency || this.#stop.signal.aborted) return true;
+    const held = new HeldRun(this.#runs, run, this.#owner);
+    const executing = (async () => {
+      try {
+        await execute(held, now, this.#kill.signal);
+      } catch (error) {
+        log.warn({ runId: run.runId, error: String(error) }, "a call that had waited was left");
+      }
+      await held.stop();
+      this.#executing.delete(run.runId);
+      this.kick();
+    })();
+    this.#executing.set(run.runId, executing);
+    return false;
+  }
+
+  /** @returns false if the run cannot end so now */
+  async #endUnrun(
+    run: Run,
+    error: ToolError,
+    now: number,
+    kind: "expired" | "withdrawn" | "cancelled" | "unserved",
+  ): Promise<boolean> {
+    const ended = await this.#runs.change(run, { kind, end: endOf(run, error, now) });
+    if (typeof ended === "string") return false;
+    await this.#options.claims.settle(run, {
+      runId: run.runId,
+      requestHash: run.requestHash,
+      reply: encodeReply(run, error).body,
+    });
+    await this.#options.audit(run, error);
+    this.kick();
+    return true;
+  }
+}
+
+/** How a call ended, for its record. */
+export function endOf(run: Pick<Run, "toolCallId" | "toolName">, reply: Reply, at: number): RunEnd {
+  const { type, body } = encodeReply(run, reply);
+  const code = "code" in reply ? reply.code : reply.isError === true ? "tool_error" : "ok";
+  if (body.byteLength > MAX_END_BYTES) return { code, at };
+  return { code, at, reply: { type, body: Buffer.from(body).toString("base64") } };
+}
+
+function replyOf(run: Run): Reply {
+  const { reply } = run.end ?? {};
+  return (reply === undefined ? undefined : decodeReply(Buffer.from(reply.body, "base64"), reply.type)) ?? notKept(run);
+}
+
+function recorded({ topic, messageId, type, source, userId, timestamp, headers, body }: Envelope): RunMessage {
+  return { topic, messageId, type, source, userId, timestamp, headers, body: Buffer.from(body).toString("base64") };
+}
+
+/** The message of a run, as it came. */
+export const messageOf = ({ message }: Run): Envelope =>
+  createEnvelope({ ...message, body: Buffer.from(message.body, "base64") });

@@ -1,0 +1,131 @@
+import type { Delivery } from "@rockbot/bus";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { Run } from "@rockbot/runs";
+import { CallSteps } from "../layers/call-steps.ts";
+import { formOf, type RequestForm } from "../messages/request-form.ts";
+import type { HeldRun } from "../runs/held-run.ts";
+import { endOf, messageOf, type RunKeeperOptions } from "../runs/run-keeper.ts";
+import type { AnswerWriter, Reply } from "./answer-writer.ts";
+import type { CallEntry, createCallAudit } from "./call-audit.ts";
+import { type Address, readRequest } from "./read-request.ts";
+import { asAsked, type ServedCalls } from "./served-calls.ts";
+import type { WaitingRequests } from "./waiting-requests.ts";
+
+export interface RunHandlerOptions {
+  readonly forms: readonly RequestForm[];
+  readonly calls: ServedCalls;
+  readonly waiting: WaitingRequests;
+  readonly answers: AnswerWriter;
+  readonly audited: ReturnType<typeof createCallAudit>;
+}
+
+/** How long a kept run may take once it runs. */
+const RUN_MS = 24 * 3_600_000;
+/** Codes of refusals that pass: the run waits for its turn. */
+const PASSING: ReadonlySet<string> = new Set([
+  ToolErrorCode.Overloaded,
+  ToolErrorCode.RateLimited,
+  ToolErrorCode.Unavailable,
+]);
+
+/** Brings calls from their records to the tools of a service, as RequestHandler does for those in messages. */
+export class RunHandler {
+  readonly #options: RunHandlerOptions;
+
+  constructor(options: RunHandlerOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * Resolves once the end of the run is noted in its record, or the run is left to be looked at later.
+   * @param now the time of the store
+   * @param signal aborts when the service stops, and its drain time is over
+   */
+  async handle(held: HeldRun, now: number, signal: AbortSignal): Promise<void> {
+    const { forms, calls, waiting } = this.#options;
+    const { run } = held;
+    const message = messageOf(run);
+    const { caller, operator } = run;
+    const receivedAt = performance.now();
+    const form = formOf(message, forms);
+    const entry = this.#entryOf(run, receivedAt);
+    const read = readRequest(message, form);
+    if (read instanceof ToolError) return this.#end(held, read, entry);
+    const found = calls.find(read.request, message, caller);
+    if (found instanceof ToolError) return; // an instance that offers it takes the run, or it ends unserved
+    using waits = waiting.add(message.timestamp, receivedAt);
+    const delivery: Delivery = {
+      signal: AbortSignal.any([signal, held.lost]),
+      receivedAt,
+      isRedelivered: run.attempt > 0,
+    };
+    const until = Math.max(0, ...run.waiters.map((waiter) => waiter.until));
+    const [waiter] = run.waiters;
+    const address: Address | undefined =
+      waiter === undefined
+        ? undefined
+        : { topic: waiter.topic, correlationId: waiter.correlationId, caller, blob: waiter.blob };
+    try {
+      const { named, reply, decision } = await calls.perform(found, read.request, {
+        sender: { caller, operator },
+        message,
+        delivery,
+        address,
+        form,
+        entry,
+        waiting: waits,
+        deadline: receivedAt + (run.isKept ? RUN_MS : until - now),
+        steps: new CallSteps(receivedAt, "find", delivery.isRedelivered),
+        run: held,
+      });
+      if (typeof reply === "string") return;
+      const isPassing = reply instanceof ToolError && PASSING.has(reply.code);
+      if (isPassing && !held.run.hasStarted) return await held.leave();
+      await entry.end(named, reply, decision);
+      await this.#note(held, asAsked(read.request, reply), now + performance.now() - receivedAt);
+    } catch (error) {
+      await held.leave();
+      throw error;
+    }
+  }
+
+  /** What a RunKeeper does with runs. */
+  get forKeeper(): Pick<RunKeeperOptions, "execute" | "answer" | "audit"> {
+    return {
+      execute: (...run) => this.handle(...run),
+      answer: (...answer) => this.#answer(...answer),
+      audit: (...ended) => this.#audit(...ended),
+    };
+  }
+
+  #answer(run: Run, address: Omit<Address, "caller">, reply: Reply, leftMs: number): Promise<void> {
+    const form = formOf(run.message, this.#options.forms);
+    return this.#options.answers.write({ ...address, caller: run.caller }, run, reply, performance.now() + leftMs, {
+      form,
+    });
+  }
+
+  async #audit(run: Run, end: ToolError): Promise<void> {
+    await this.#entryOf(run, performance.now()).end(run, end);
+  }
+
+  async #end(held: HeldRun, reply: ToolError, entry: CallEntry): Promise<void> {
+    await entry.end(held.run, reply);
+    await this.#note(held, reply, await held.now());
+  }
+
+  async #note(held: HeldRun, reply: Reply, at: number): Promise<void> {
+    await held.end(endOf(held.run, reply, Math.round(at)));
+  }
+
+  #entryOf(run: Run, receivedAt: number): CallEntry {
+    const message = messageOf(run);
+    const read = readRequest(message, formOf(message, this.#options.forms));
+    return this.#options.audited(
+      message,
+      { caller: run.caller, operator: run.operator },
+      read instanceof ToolError ? undefined : (read.request.arguments ?? ""),
+      receivedAt,
+    );
+  }
+}
