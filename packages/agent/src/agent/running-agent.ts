@@ -20,7 +20,7 @@ import { usageMessage } from "../budget/usage-message.ts";
 import { CallRunner } from "../calls/call-runner.ts";
 import { UntrustedMark } from "../calls/untrusted-mark.ts";
 import { SessionDefinitions, type TurnDefinitions } from "../definitions/session-definitions.ts";
-import { Children } from "../family/children.ts";
+import { Children, type ChildrenOptions } from "../family/children.ts";
 import type { FamilyTurnRequest } from "../family/family-place.ts";
 import { FamilyRecords } from "../family/family-records.ts";
 import { type FamilySessionFacts, type RunningSession, runningTurns } from "../family/running-session.ts";
@@ -311,6 +311,7 @@ export class RunningAgent implements Agent {
     const { policy, spending } = this.#options;
     const { visible, current } = definitions;
     const runTurn = (child: FamilyTurnRequest): Promise<TurnResult> => this.runTurn(child);
+    const onInner: ChildrenOptions["onInner"] = (step) => events.emit(step);
     return new TurnRoles({
       agent: this.#options,
       request,
@@ -319,7 +320,7 @@ export class RunningAgent implements Agent {
       mark,
       memorySessionId,
       readTools,
-      children: new Children({ request, held, budget, session, policy, visible, current, runTurn }),
+      children: new Children({ request, held, budget, session, policy, visible, current, runTurn, onInner }),
       calls: { runner: this.#runner, events, held, budget, caller: request.caller, spending },
     });
   }

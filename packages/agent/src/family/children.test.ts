@@ -75,6 +75,34 @@ test("an agent is called as a tool: its report is the result, its tokens and its
   ]);
 });
 
+test("the calls of an agent, and of those that it calls, are steps of the turn that say which call made them", async () => {
+  const clock = testTool("time_now", async () => "12:00", { readOnly: true });
+  const { events } = await play({
+    all: [
+      testDefinition("boss", { tools: ["agent__clerk", "time_*"] }),
+      testDefinition("clerk", { tools: ["time_*"] }),
+    ],
+    scripts: {
+      agent: [ask("boss"), said("Done.")],
+      boss: [ask("clerk"), report("It is noon.")],
+      clerk: [called(["time_now", { pad: "x".repeat(1_000) }]), report("Noon.")],
+    },
+    tools: [clock],
+  });
+  const begun = events.filter(({ kind }) => kind === "tool_started" || kind === "inner_started");
+  const nameOf = (id: string | null | undefined) => begun.find(({ toolCallId }) => toolCallId === id)?.toolName;
+  expect(begun.map(({ toolName, parentCallId }) => [toolName, nameOf(parentCallId)])).toEqual([
+    ["agent__boss", undefined],
+    ["agent__clerk", "agent__boss"],
+    ["time_now", "agent__clerk"],
+    ["agent__final_report", "agent__clerk"],
+    ["agent__final_report", "agent__boss"],
+  ]);
+  expect(begun[2]?.arguments).toHaveLength(500);
+  const ended = events.filter(({ kind }) => kind === "inner_finished");
+  expect(ended.map(({ toolName, status }) => [toolName, status])).toContainEqual(["time_now", "ok"]);
+});
+
 test("a session that was switched to an agent is the plain agent once its caller may not call that one any more", async () => {
   const front = testDefinition("front");
   const scene = { all: [front], as: front, scripts: { agent: [said("plain")], front: [report("front")] } };

@@ -5,10 +5,12 @@ import type { TurnBudget } from "../budget/turn-budget.ts";
 import type { HeldTurn } from "../store/held-turn.ts";
 import type { AgentDefinition } from "../words/agent-definition.ts";
 import type { FamilySession } from "../words/family-session.ts";
+import type { NewEvent } from "../words/new-event.ts";
 import type { TurnRequest, TurnResult } from "../words/turn.ts";
 import { type ChildInput, childInputSchema, validateChildInput } from "./child-input.ts";
 import { canBeCalled, childToolOf } from "./child-names.ts";
 import { type FamilyPlace, type FamilyTurnRequest, MAX_DEPTH, MAX_FAMILY } from "./family-place.ts";
+import { innerStep } from "./inner-step.ts";
 import { mayCallAgent } from "./may-call-agent.ts";
 import type { RunningSession } from "./running-session.ts";
 import { stepWords } from "./step-words.ts";
@@ -25,6 +27,8 @@ export interface ChildrenOptions {
   /** One of these as it is now. @throws {ToolError} if the caller does not see it any more, or this is not known */
   readonly current: (definition: AgentDefinition) => Promise<AgentDefinition>;
   readonly runTurn: (request: FamilyTurnRequest) => Promise<TurnResult>;
+  /** Gets each call that a child makes, as a step of this turn. */
+  readonly onInner: (step: Omit<NewEvent, "at">) => void;
 }
 
 type ChildContext = ToolContext & Pick<TurnRequest, "signal"> & { readonly toolCallId: string };
@@ -66,7 +70,7 @@ export class Children {
     prompt: string,
     { path, context }: { readonly path: readonly string[]; readonly context: ChildContext },
   ): Promise<ToolResult<object>> {
-    const { request, held, budget, session, visible, current, runTurn } = this.#options;
+    const { request, held, budget, session, visible, current, runTurn, onInner } = this.#options;
     const { toolCallId: turnId } = context;
     const definition = await current(seen);
     this.#checkPlace(definition.name, path, context);
@@ -89,6 +93,8 @@ export class Children {
         deadline: context.deadline - Math.min(MAX_RESERVE_MS, leftMs / 20),
         parent: context, // its grant is what the session may use: it bounds the child
         onEvent(event) {
+          const inner = innerStep(event, turnId);
+          if (inner !== undefined) onInner(inner);
           const words = stepWords(event);
           if (words !== undefined && event.kind !== "turn_started") context.progress({ message: words });
         },

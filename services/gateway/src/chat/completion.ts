@@ -142,12 +142,13 @@ const usageOf = ({
 });
 
 const detailsOf = (
-  { turn_id: turnId, session_id: sessionId, finish, reason, usage }: ToolAgentChatOutput,
+  { turn_id: turnId, session_id: sessionId, finish, report, reason, usage }: ToolAgentChatOutput,
   isUntrusted: boolean,
 ): object => ({
   turnId,
   sessionId,
   finish,
+  ...(report === undefined ? {} : { status: report.status }),
   ...(reason === undefined ? {} : { reason }),
   ...(usage.cost === undefined ? {} : { cost: usage.cost }),
   isUntrusted,
