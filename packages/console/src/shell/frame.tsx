@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, Outlet } from "@tanstack/react-router";
 import { useState } from "react";
+import { forgetChats } from "../api/kept-chat.ts";
 import { useLive } from "../api/live.ts";
 import { me, overview } from "../api/queries.ts";
 import { AwayError, logOut } from "../api/session.ts";
@@ -16,6 +17,7 @@ export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
   const [isAsked, setAsked] = useState(false);
   const leave = async () => {
     await logOut();
+    forgetChats();
     cache.clear();
     onLoggedOut();
   };

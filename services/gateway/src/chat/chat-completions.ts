@@ -25,6 +25,12 @@ export interface ChatCompletionsOptions extends Omit<InvokeOptions, "timeoutMs">
   readonly stallMs: number;
 }
 
+/** A turn that an operator asks for, as the caller of the request. */
+export interface OperatorChat extends Pick<OperatorCall, "operator"> {
+  /** The robot that answers. @default what the session was switched to, or the agent itself */
+  readonly agent?: string | undefined;
+}
+
 const { name: toolName } = tools.agentChat;
 /** A stream has a status of its own for what fails at once. It begins after so long. */
 const HEAD_MS = 2_000;
@@ -39,10 +45,7 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
   const { maxTimeoutMs, refusals, signal, log } = options;
   const turns = new TurnCalls(caller, options);
 
-  return async (
-    c: Context<GatewayEnv>,
-    { operator }: Pick<Partial<OperatorCall>, "operator"> = {},
-  ): Promise<Response> => {
+  return async (c: Context<GatewayEnv>, { operator, agent }: Partial<OperatorChat> = {}): Promise<Response> => {
     const by = c.get("caller");
     const receivedAt = performance.now();
     let call = { toolCallId: newId(), toolName };
@@ -54,7 +57,8 @@ export function chatCompletions(caller: ToolCaller, options: ChatCompletionsOpti
         caller: keyOwner(by ?? caller.agent, operator) ?? by,
       });
       call = { toolCallId: headers.toolCallId, toolName };
-      const request = readChatRequest(readChatBody(c.get("body"), c.env.incoming.headers), headers.sessionId);
+      const read = readChatRequest(readChatBody(c.get("body"), c.env.incoming.headers), headers.sessionId);
+      const request = agent === undefined ? read : { ...read, input: { ...read.input, agent } };
       if (headers.after !== undefined && !request.isStream)
         throw new ToolError(
           ToolErrorCode.InvalidArguments,

@@ -283,7 +283,13 @@ export const operatorOperations: readonly OperatorOperation[] = [
     path: "/operator/chat/completions",
     summary: "Ask the agent as a caller that the operator speaks for, as POST /v1/chat/completions does.",
     right: "call",
-    query: { as: { ...text, description: "The caller; the gateway's own agent if left out." } },
+    query: {
+      as: { ...text, description: "The caller; the gateway's own agent if left out." },
+      agent: {
+        ...text,
+        description: "The robot that answers this message; the agent itself if left out.",
+      },
+    },
   },
   {
     method: "get",

@@ -7,6 +7,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import type { Commander } from "@rockbot/tools/commands";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { OperatorCall } from "../calls/invoke.ts";
+import type { OperatorChat } from "../chat/chat-completions.ts";
 import { noAgent } from "../chat/no-agent.ts";
 import { type GatewayEnv, type GuardOptions, guard } from "../door/guard.ts";
 import type { Operator } from "../door/operator.ts";
@@ -30,7 +31,7 @@ export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Answers a call of a tool for the caller that the context names: undefined for the gateway's own agent. */
   readonly invoke: (c: Context<GatewayEnv>, call: OperatorCall) => Promise<Response>;
   /** Asks the agent, in the same way. @default there is no agent */
-  readonly chat?: ((c: Context<GatewayEnv>, call: Pick<OperatorCall, "operator">) => Promise<Response>) | undefined;
+  readonly chat?: ((c: Context<GatewayEnv>, call: OperatorChat) => Promise<Response>) | undefined;
   readonly caller: CancelCallParts["caller"] & Pick<ToolCaller, "agent" | "journal">;
   /** Gives services commands. @default calls of this gateway alone can be cancelled */
   readonly commander?: Commander | undefined;
@@ -107,7 +108,7 @@ export function operatorsApp(
   app.post(CHAT_PATH, async (c) => {
     const operator = actAsAsked(c, caller.agent);
     if (chat === undefined) throw noAgent();
-    return await chat(c, { operator: operator.name });
+    return await chat(c, { operator: operator.name, agent: c.req.query("agent") });
   });
   app.post(`${OPERATOR_PATH}calls/:toolCallId/cancel`, async (c) => {
     await cancelCall(c.req.param("toolCallId"), c.get("operator").name);

@@ -10,10 +10,11 @@ export const ASK_TOOL = "agent__chat";
 export function Chat({ operator, as }: { readonly operator: string; readonly as: string }) {
   const { turns, isRunning, say, stop, beginAnew } = useChat(operator, as);
   const [text, setText] = useState("");
+  const [robot, setRobot] = useState(turns.at(-1)?.robot ?? "");
   const [isAsking, setAsking] = useState(false);
   const send = () => {
     setText("");
-    void say(text.trim());
+    void say(text.trim(), robot.trim());
   };
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
@@ -25,13 +26,26 @@ export function Chat({ operator, as }: { readonly operator: string; readonly as:
     <>
       <ol className="turns" aria-label="The conversation">
         {turns.map((turn, index) => (
-          <TurnView key={index} turn={turn} />
+          <TurnView
+            key={index}
+            turn={turn}
+            onAnswer={index === turns.length - 1 && !isRunning ? (answer) => void say(answer, turn.robot) : undefined}
+          />
         ))}
       </ol>
       <form className="card" onSubmit={submit}>
         <label className="field">
           <span className="quiet">a message to the agent</span>
           <textarea className="short" value={text} onChange={({ target }) => setText(target.value)} />
+        </label>
+        <label className="row">
+          <span className="quiet">to the robot</span>
+          <input
+            value={robot}
+            maxLength={128}
+            placeholder="the agent itself"
+            onChange={({ target }) => setRobot(target.value)}
+          />
         </label>
         <div className="row">
           <button type="submit" className="first" disabled={isRunning || text.trim() === ""}>

@@ -1,15 +1,25 @@
 import { Link } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { type FormEvent, lazy, Suspense } from "react";
 import type { Part, ToolPart, Turn, TurnEnd } from "../../api/chat.ts";
 import { Badge } from "../../look/badge.tsx";
 import { duration } from "../../look/time.tsx";
 
 const Markdown = lazy(() => import("../../look/markdown.tsx"));
 
-/** A message to the agent, and each thing that it did and said. All of it is data of strangers. */
-export function TurnView({ turn: { question, parts, turnId, end } }: { readonly turn: Turn }) {
+/**
+ * A message to the agent, and each thing that it did and said. All of it is data of strangers.
+ * @param onAnswer answers the question that the turn ended with; undefined once that is over
+ */
+export function TurnView({
+  turn: { question, robot, parts, turnId, end },
+  onAnswer,
+}: {
+  readonly turn: Turn;
+  readonly onAnswer: ((answer: string) => void) | undefined;
+}) {
   return (
     <li className="card">
+      {robot === "" ? null : <Badge tone="quiet">to {robot}</Badge>}
       <pre>{question}</pre>
       {parts.map((part, index) => (
         <PartView key={index} part={part} />
@@ -22,7 +32,28 @@ export function TurnView({ turn: { question, parts, turnId, end } }: { readonly 
           </Link>
         )}
       </p>
+      {end?.kind === "done" && end.asks && onAnswer !== undefined ? <AnswerForm onAnswer={onAnswer} /> : null}
     </li>
+  );
+}
+
+/** The way to answer a question of the agent. */
+function AnswerForm({ onAnswer }: { readonly onAnswer: (answer: string) => void }) {
+  const submit = (event: FormEvent<HTMLFormElement>) => {
+    event.preventDefault();
+    const answer = String(new FormData(event.currentTarget).get("answer") ?? "").trim();
+    if (answer !== "") onAnswer(answer);
+  };
+  return (
+    <form className="row" onSubmit={submit}>
+      <label className="row">
+        <span>your answer</span>
+        <input name="answer" autoComplete="off" />
+      </label>
+      <button type="submit" className="first">
+        Answer
+      </button>
+    </form>
   );
 }
 
@@ -36,7 +67,25 @@ function PartView({ part }: { readonly part: Part }) {
   );
 }
 
+/** A call, and below it those that the agent made that it has called. */
 function ToolView({ tool }: { readonly tool: ToolPart }) {
+  return (
+    <>
+      <OneTool tool={tool} />
+      {tool.inner === undefined ? null : (
+        <ul className="tree" aria-label={`Calls of ${tool.toolName}`}>
+          {tool.inner.map((each) => (
+            <li key={each.toolCallId}>
+              <ToolView tool={each} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}
+
+function OneTool({ tool }: { readonly tool: ToolPart }) {
   const { toolCallId, toolName, status, message, durationMs } = tool;
   return (
     <details className="breaks">
@@ -65,10 +114,12 @@ function EndView({ end }: { readonly end: TurnEnd }) {
         {end.message}
       </span>
     );
-  const { finish, reason, isUntrusted, cost, inputTokens = 0, outputTokens = 0 } = end;
+  const { finish, asks, reason, isUntrusted, cost, inputTokens = 0, outputTokens = 0 } = end;
   return (
     <>
-      <Badge tone={finish === "stop" ? "good" : "warn"}>{finish === "stop" ? "answered" : finish}</Badge>
+      <Badge tone={finish === "stop" && !asks ? "good" : "warn"}>
+        {asks ? "asks you" : finish === "stop" ? "answered" : finish}
+      </Badge>
       {isUntrusted ? <Badge tone="warn">has read words of strangers</Badge> : null}
       {reason === undefined ? null : <span>{reason}</span>}
       <span className="quiet">
