@@ -125,4 +125,130 @@ describe.skipIf(browserPath === undefined)(`the page of agents, ${why}`, { timeo
       .toEqual([expect.stringMatching(/^Cannot answer/)]);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
   });
+
+  const begin = async (text: string, robot = "") => {
+    const { page } = system;
+    const anew = page.getByRole("button", { name: "New conversation" });
+    if (await anew.isVisible()) await anew.click();
+    await page.getByLabel("to the robot").fill(robot);
+    await say(text);
+    await page.getByRole("button", { name: /^Yes, call/ }).click();
+  };
+
+  test("a conversation is there after a reload, which ends a turn that runs, and is gone after a logout", async () => {
+    const { page, faults } = system;
+    faults.splice(0); // the browser tells of the model's error
+    await page.setViewportSize({ width: 1280, height: 800 });
+    model.play([{ text: "The first." }, { text: "A very long answer.", delayMs: 30_000 }, { text: "The last." }]);
+    await begin("One");
+    await turn(0).getByText("The first.").waitFor();
+    await say("Two");
+    await turn(1).getByText("the agent works").waitFor();
+    await expect.poll(() => model.requests.at(-1)?.messages.at(-1)?.text).toBe("Two");
+    await page.reload();
+    await turn(0).getByText("The first.").waitFor();
+    await turn(1).getByText("The page was loaded anew while this turn ran").waitFor();
+    await say("Three");
+    await turn(2).getByText("The last.").waitFor();
+    expect(JSON.stringify(model.requests.at(-1)?.messages)).toMatch(/One[\s\S]*The first\.[\s\S]*Three/);
+
+    const other = await system.openTab({});
+    await system.goTo("agents", other);
+    await other.getByLabel("a message to the agent").fill("Secret");
+    model.play([{ text: "Kept." }]);
+    await other.getByRole("button", { name: "Send" }).click();
+    await other.getByRole("button", { name: /^Yes, call/ }).click();
+    await other.locator(".turns").getByText("answered", { exact: true }).waitFor();
+    expect(await other.evaluate("JSON.stringify(sessionStorage)")).toContain("Secret");
+    await other.getByRole("button", { name: "Log out" }).click();
+    await other.getByLabel("Operator's token").waitFor();
+    expect(await other.evaluate("JSON.stringify(sessionStorage)")).toBe("{}");
+    await other.close();
+  });
+
+  test("the calls of other agents stand below theirs as a tree while they run, and a robot's question has a box for the answer", async () => {
+    const { page, faults } = system;
+    const robot = async (name: string, tools: readonly string[]) => {
+      const made = await system.call("robot_create", { name, playbook: `You are ${name}.`, tools });
+      expect(await made.json()).toMatchObject({ isError: false });
+    };
+    await robot("clerk", ["html_to_text"]);
+    await robot("guide", []);
+    const held = Promise.withResolvers<void>();
+    const report = (status: string, content: string) => ({
+      toolCalls: [{ name: "agent__final_report", arguments: { status, format: "text", content } }],
+    });
+    model.play(async ({ messages }) => {
+      const isClerk = messages[0]?.text.includes("You are clerk.") === true;
+      const calls = messages.filter(({ role }) => role === "tool").length;
+      if (!isClerk)
+        return calls === 0
+          ? { toolCalls: [{ name: "agent__clerk", arguments: { prompt: "Read it." } }] }
+          : { text: "All read." };
+      if (calls === 0) return { toolCalls: [{ name: "html_to_text", arguments: { html: "<b>a page</b>" } }] };
+      await held.promise;
+      return report("success", "It is a page.");
+    });
+    await begin("Read it.");
+    const tree = page.getByRole("list", { name: "Calls of agent__clerk" });
+    await tree.getByText(/html_to_text/).waitFor();
+    await tree.getByText("ok", { exact: true }).waitFor();
+    expect(await turn(0).textContent()).toContain("the agent works");
+    held.resolve();
+    await turn(0).getByText("answered", { exact: true }).waitFor();
+    expect(await tree.getByText("agent__final_report").count()).toBe(1);
+
+    model.play(({ messages }) =>
+      messages.at(-1)?.text.includes("Berlin")
+        ? report("success", "Go to the tower.")
+        : report("input-required", "Which <i>city</i>?"),
+    );
+    await begin("Show me a town.", "guide");
+    await turn(0).getByText("asks you").waitFor();
+    expect(await turn(0).textContent()).toContain("Which <i>city</i>?");
+    await page.getByLabel("your answer").fill("Berlin");
+    expect(await axeFaults(page)).toEqual([]);
+    await page.getByRole("button", { name: "Answer", exact: true }).click();
+    await turn(1).getByText("Go to the tower.", { exact: true }).waitFor();
+    expect(await page.getByLabel("your answer").count()).toBe(0);
+    expect(faults).toEqual([]);
+  });
+
+  test("sessions, a transcript with its tree, and working memory are read when asked for, and their texts are data", async () => {
+    const { page, faults } = system;
+    const hostile = `<img src=x onerror=alert(1)> \u202etxt ${"y".repeat(16_000)}`;
+    model.play(({ messages }) =>
+      messages.at(-1)?.role === "tool"
+        ? { text: HOSTILE }
+        : { toolCalls: [{ name: "save_to_working_memory", arguments: { key: "notes", data: hostile } }] },
+    );
+    const asked = await system.call("agent__chat", { message: hostile, session_id: "<b>notes</b>" });
+    expect(await asked.json()).toMatchObject({ isError: false });
+    await system.goTo("agents");
+
+    const sessions = page.getByRole("region", { name: "Sessions" });
+    await sessions.getByText("The audit log gets a line for each reading.").waitFor();
+    await sessions.getByRole("button", { name: "Read" }).click();
+    await sessions.getByRole("button", { name: "<b>notes</b>" }).click();
+    const session = page.getByRole("region", { name: "The session <b>notes</b>" });
+    await session.getByText("What it led to").waitFor();
+    const texts = (await session.locator("pre").allTextContents()) as [string, string];
+    expect(texts[0]).toMatch(/^<img src=x onerror=alert\(1\)> \\u\{202e\}txt y+$/);
+    expect(texts[1]).toBe(HOSTILE);
+    await session.getByText(`the beginning of ${hostile.length} characters`).waitFor();
+    expect(await session.locator(".tree").textContent()).toMatch(/agent stop.*1 call /);
+
+    const memory = page.getByRole("region", { name: "Working memory" });
+    await memory.getByRole("button", { name: "Read" }).click();
+    await memory.getByRole("button", { name: /notes$/ }).click();
+    const text = memory.locator("pre");
+    await expect.poll(() => text.textContent()).toMatch(/^<img src=x/);
+    await memory.getByRole("button", { name: "Read on" }).click();
+    await expect.poll(async () => (await text.textContent())?.replace("\\u{202e}", "\u202e")).toBe(hostile);
+    expect(await page.locator("main img").count()).toBe(0);
+    expect(await axeFaults(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(360);
+    expect(faults).toEqual([]);
+  });
 });
