@@ -8,7 +8,17 @@ import { axeFaults } from "./axe.ts";
 import { browserPath } from "./browser-path.ts";
 
 const why = browserPath === undefined ? "skipped, as this machine has no Chromium" : "in Chromium";
-const PAGES = ["", "calls", "tools", "tools/web_browse", "agents", "letters", "servers", "policy"];
+const PAGES = [
+  "",
+  "calls",
+  "tools",
+  "tools/web_browse",
+  "agents",
+  "letters",
+  "servers",
+  "policy",
+  "policy?caller=gateway",
+];
 
 describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
   const started = new AsyncDisposableStack();
@@ -151,6 +161,27 @@ describe.skipIf(browserPath === undefined)(`the console, ${why}`, () => {
     await page.getByRole("alertdialog").getByRole("button", { name: "Replay 1" }).click();
     await page.getByText("0 removed, 1 kept.").waitFor();
     expect(await page.getByText(/l1: unavailable/).textContent()).toContain("no instance takes it now");
+  });
+
+  test("the page of the policy has all tools of a caller, all callers of a tool, and ends an explanation in words", async () => {
+    await using tab = await openTab();
+    const { page } = tab;
+    await page.getByRole("link", { name: "Policy" }).click();
+    await page.getByLabel("may this caller").fill("gateway");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByText("This holds for each tool that it may use").waitFor();
+    await page.getByRole("listitem").filter({ hasText: "calls at once of all tools" }).waitFor();
+    await page.getByRole("row").filter({ hasText: "html_to_text" }).getByText("allowed", { exact: true }).waitFor();
+    await page.getByRole("link", { name: "html_to_text" }).click();
+    await page.getByText("gateway may use html_to_text").waitFor();
+    await page.getByText("So such a call runs.").waitFor();
+    await page.getByLabel("may this caller").fill("");
+    await page.getByRole("button", { name: "Explain" }).click();
+    await page.getByText("everyone else may use html_to_text").waitFor(); // this policy names no caller
+    expect(new URL(page.url()).search).toBe("?tool=html_to_text");
+    await goTo(page, "policy?caller=nobody&tool=mcp_register_server");
+    await page.getByText("with the code denied, before the tool runs").waitFor();
+    expect(tab.faults).toEqual([]);
   });
 
   test("another policy is tried against the calls that were made", async () => {

@@ -80,6 +80,10 @@ const routes = [
   createRoute({
     getParentRoute: () => root,
     path: "/policy",
+    validateSearch: (search) => ({
+      ...(text(search["caller"]) && { caller: text(search["caller"]) }),
+      ...(text(search["tool"]) && { tool: text(search["tool"]) }),
+    }),
     component: lazyRouteComponent(() => import("./pages/policy.tsx"), "PolicyPage"),
   }),
 ];

@@ -182,7 +182,7 @@ test("explains what decided, and each limit with its line", async () => {
     "at most 0.5 calls a second of all tools",
     "at most 10 calls at once of all tools, in one instance of a service",
     "at most 5 calls between the first and this one",
-    "messages that one process takes a second: invoke 20000 and 67108864 bytes, cancel 200 and 65536 bytes, manage 20 and 262144 bytes, refresh 2 and 4096 bytes, progress 500 and 1048576 bytes",
+    "messages that one process takes a second: invoke 20000 with 64 MiB, cancel 200 with 64 KiB, manage 20 with 256 KiB, refresh 2 with 4 KiB, progress 500 with 1 MiB",
     "at most 4 calls at once by all callers, 16 waiting, in one instance: queues.search, line 24",
   ]);
 });

@@ -341,7 +341,7 @@ function callsAndPolicy({
     [DLQ_PATH]: letters,
     [MCP_PATH]: createApprovalsApp(approvals),
     [AUDIT_PATH]: createAuditApp(audits),
-    [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }),
+    [POLICY_PATH]: createPolicyApp({ policy, knownTools: caller.knownTools, journals }),
   });
 }
 

@@ -69,6 +69,8 @@ export function operatorApp({
     [DLQ_PATH]: createDlqApp(async () => ({ bus, caller, policy, ...ownLetters }), { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
     ...(audits === undefined ? {} : { [AUDIT_PATH]: createAuditApp(audits) }),
-    ...(policy === undefined ? {} : { [POLICY_PATH]: createPolicyApp({ policy, tools: caller.tools, journals }) }),
+    ...(policy === undefined
+      ? {}
+      : { [POLICY_PATH]: createPolicyApp({ policy, knownTools: caller.knownTools, journals }) }),
   });
 }

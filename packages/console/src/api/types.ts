@@ -168,6 +168,28 @@ export interface Guide {
   readonly trust: string;
 }
 
+/** The decision of the policy in force on a caller's use of a tool. */
+export interface PolicyUse {
+  /** Empty for all that the policy does not name. */
+  readonly caller: string;
+  readonly tool: string;
+  readonly isAllowed: boolean;
+  readonly because: string;
+  readonly isDangerous: boolean;
+  /** What such a call may do, how often, and with which credentials, in words. */
+  readonly bounds: readonly string[];
+}
+
+/** `GET /operator/policy`. */
+export interface PolicyInForce {
+  readonly revision: string;
+  /** The callers that it names. */
+  readonly callers: readonly string[];
+  readonly uses?: readonly PolicyUse[];
+  /** Uses that are left out. */
+  readonly more?: number;
+}
+
 /** A policy's word on one call. It is `unknown` if it depends on something that is not known here. */
 export type Verdict = "allowed" | "denied" | "unknown";
 

@@ -21,6 +21,9 @@ export function ToolPage() {
         <Link to="/calls" search={{ tool: name }}>
           its calls
         </Link>
+        <Link to="/policy" search={{ tool: name }}>
+          who may use it
+        </Link>
       </div>
       <Shown of={asked}>
         {(all) => {

@@ -71,8 +71,14 @@ export const messages = defineFacet({
   }),
   explain({ messagesOf }, { caller }) {
     const flows = Object.entries(messagesOf(caller)).map(
-      ([kind, { perSecond, bytesPerSecond }]) => `${kind} ${perSecond} and ${bytesPerSecond} bytes`,
+      ([kind, { perSecond, bytesPerSecond }]) => `${kind} ${perSecond} with ${sizeOf(bytesPerSecond)}`,
     );
     return [`messages that one process takes a second: ${flows.join(", ")}`];
   },
 });
+
+const KIB = 1024;
+const MIB = KIB * KIB;
+
+const sizeOf = (bytes: number): string =>
+  bytes % MIB === 0 ? `${bytes / MIB} MiB` : bytes % KIB === 0 ? `${bytes / KIB} KiB` : `${bytes} bytes`;

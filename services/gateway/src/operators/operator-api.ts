@@ -116,6 +116,14 @@ const tool = objectOf(
   },
   { outputSchema: { type: "object" } },
 );
+const policyUse = objectOf({
+  caller: { ...text, description: "Empty for all that the policy does not name." },
+  tool: text,
+  isAllowed: { type: "boolean" },
+  because: text,
+  isDangerous: { type: "boolean" },
+  bounds: list(text),
+});
 const verdict = { enum: ["allowed", "denied", "unknown"] };
 const whatIf = objectOf({
   inForce: text,
@@ -294,10 +302,14 @@ export const operatorOperations: readonly OperatorOperation[] = [
   {
     method: "get",
     path: "/operator/policy",
-    summary: "Say what the policy in force says of a caller and a tool.",
+    summary:
+      "Say what the policy in force says of a caller and a tool, of all tools of a caller, or of all callers of a tool.",
     right: "read",
     query: { caller: text, tool: text },
-    answer: objectOf({ revision: text }, { explanation: list(text) }),
+    answer: objectOf(
+      { revision: text, callers: list(text) },
+      { uses: list(policyUse), more: count, explanation: list(text) },
+    ),
   },
   {
     method: "post",

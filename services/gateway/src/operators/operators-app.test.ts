@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
+import type { PolicyInForce } from "@rockbot/console/api";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
@@ -97,6 +98,29 @@ test("calls are found by what they were, and all that is wrong with a question i
   const wrong = await gateway.get<{ message: string }>("/operator/calls?limit=0&state=x&before=now&color=red");
   for (const part of ["limit is", "state is one of", "before is", '"color" is none of'])
     expect(wrong.message).toContain(part);
+});
+
+test("what the policy says is told by caller and by tool, also of dangerous tools that the gateway's own agent may not use", async () => {
+  await using gateway = await startOperated();
+  const wipe = defineTool({ ...loose("wipe"), readOnly: false, dangerous: true }, async () => "wiped");
+  await using _ = await serveOne(gateway.bus, wipe);
+  const said = (query: string) => gateway.get<PolicyInForce>(`/operator/policy?${query}`);
+  await expect.poll(async () => (await said("caller=researcher")).uses?.map(({ tool }) => tool)).toContain("wipe");
+  const ofCaller = await said("caller=researcher");
+  expect(ofCaller.callers).toContain("researcher");
+  expect(ofCaller.uses).toContainEqual({
+    caller: "researcher",
+    tool: "echo",
+    isAllowed: true,
+    because: expect.stringContaining("researcher.allow"),
+    isDangerous: false,
+    bounds: expect.arrayContaining([expect.stringContaining("calls at once of all tools")]),
+  });
+  const ofTool = await said("tool=wipe");
+  expect(ofTool.uses?.map(({ caller }) => caller)).toEqual([...ofCaller.callers].sort().concat(""));
+  const denied = { isAllowed: false, isDangerous: true, because: expect.stringContaining("the tool is dangerous") };
+  expect(ofTool.uses?.at(-1)).toMatchObject(denied);
+  expect((await said("caller=nobody&tool=wipe")).uses).toEqual([expect.objectContaining(denied)]);
 });
 
 test("an operator sees every tool with its guides, also those that the gateway's own agent may not use", async () => {

@@ -1,5 +1,5 @@
 import { type CallRecord, ownerOf, readKept, searchJournals, startOf } from "@rockbot/records/journal";
-import type { ToolCaller, ToolRegistry } from "@rockbot/tools";
+import type { ToolCaller } from "@rockbot/tools";
 import type { OperatorBindings } from "../operator.ts";
 import { wholeArguments } from "../operator-kept.ts";
 
@@ -18,10 +18,9 @@ export interface PastCall {
   readonly arguments?: string | undefined;
 }
 
-export interface PastCallsParts {
+export interface PastCallsParts extends Pick<ToolCaller, "knownTools"> {
   /** The journals of all callers in this process, and of those whose calls are in the same Redis. */
   readonly journals: () => readonly ToolCaller["journal"][];
-  readonly tools: Pick<ToolRegistry, "get">;
 }
 
 const MAX_PAST_CALLS = 5_000;
@@ -34,15 +33,16 @@ const AT_ONCE = 50;
  * so.
  */
 export async function pastCalls(
-  { journals, tools }: PastCallsParts,
+  { journals, knownTools }: PastCallsParts,
   { operator, see }: Pick<OperatorBindings, "operator" | "see">,
 ): Promise<PastCall[]> {
   const { calls } = await searchJournals(journals(), { limit: MAX_PAST_CALLS });
   const texts = operator.sees.has("arguments") ? await argumentsOf(calls.slice(0, MAX_WITH_ARGUMENTS), journals()) : [];
   const count = texts.filter((text) => text !== undefined).length;
   const isSeen = count > 0 && (await see("arguments", `${count} calls, the newest ${calls[0]?.toolCallId}`));
+  const known = new Map(knownTools().map((tool) => [tool.name, tool]));
   return calls.map((record, index) => {
-    const { dangerous, readOnly } = tools.get(record.toolName) ?? {};
+    const { dangerous, readOnly } = known.get(record.toolName) ?? {};
     return {
       toolCallId: record.toolCallId,
       caller: ownerOf(record),
