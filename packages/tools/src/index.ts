@@ -38,6 +38,7 @@ export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./def
 export { CallClaims } from "./layers/claim.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers/layers.ts";
 export { checkNarrowed } from "./layers/narrow.ts";
+export { checkUnasked } from "./layers/park.ts";
 export { createPolicyTurns, type PolicyTurns } from "./layers/queue.ts";
 export { takeRates } from "./layers/rate.ts";
 export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";

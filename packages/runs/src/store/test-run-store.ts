@@ -4,6 +4,16 @@ import { MAX_OPEN_RUNS, type Run, RunState } from "../run.ts";
 import type { RunStore } from "../run-store.ts";
 import { Runs } from "../runs.ts";
 import { testRun } from "../test-run.ts";
+import type { RunEvent } from "../transitions.ts";
+
+/** Numbers between 0 and 1 that are the same at each run of the tests. */
+function seeded(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31;
+    return state / 2 ** 31;
+  };
+}
 
 /** The promises of every store of runs, as tests. `create` makes an empty one each time. */
 export function testRunStore(name: string, create: () => Promise<RunStore>): void {
@@ -74,6 +84,51 @@ export function testRunStore(name: string, create: () => Promise<RunStore>): voi
         { kind: "cancelled", end: { code: "cancelled", at: createdAt } },
       );
       expect(await store.create(more)).toBe(true);
+    });
+
+    test("starts no run undecided, none twice and none after its end, however many change it at once", async () => {
+      await using store = await create();
+      const runs = new Runs(store);
+      const createdAt = await store.now();
+      const names = Array.from({ length: 20 }, (_, each) => `run-${each}`);
+      const starts = new Map<string, number>();
+      const decided = new Set<string>();
+      for (const toolCallId of names) await store.create(testRun({ toolCallId, createdAt, isKept: true }));
+      const end = { code: "ok", at: createdAt };
+      /** One process or person, which does what comes to its mind. */
+      const actor = async (owner: string, random: () => number): Promise<void> => {
+        const pick = <T>(of: readonly T[]): T => of[Math.floor(random() * of.length)] as T;
+        for (let step = 0; step < 60; step++) {
+          const toolCallId = pick(names);
+          const event = pick<RunEvent>([
+            { kind: "taken", owner },
+            { kind: "taken", owner },
+            { kind: "started", owner },
+            { kind: "started", owner },
+            { kind: "released", owner },
+            { kind: "renewed", owner },
+            { kind: "ended", owner, end },
+            { kind: "decided", decision: { statement: owner, signature: "" }, verdict: { is: "approved" } },
+            { kind: "decided", decision: { statement: owner, signature: "" }, verdict: { is: "partly" } },
+            { kind: "cancelled", end: { code: "cancelled", at: createdAt } },
+            { kind: "withdrawn", end: { code: "cancelled", at: createdAt } },
+          ]);
+          if (event.kind === "decided" && event.verdict.is === "approved") decided.add(toolCallId);
+          const run = await runs.change(testRun({ toolCallId }), event);
+          if (typeof run !== "string" && event.kind === "started") {
+            starts.set(toolCallId, (starts.get(toolCallId) ?? 0) + 1);
+            expect(decided).toContain(toolCallId);
+          }
+        }
+      };
+      await Promise.all(Array.from({ length: 8 }, (_, each) => actor(`p${each}`, seeded(each + 1))));
+      expect([...starts.values()].filter((times) => times > 1)).toEqual([]);
+      expect(starts.size).toBeGreaterThan(0);
+      for (const toolCallId of names) {
+        const run = (await store.read(testRun({ toolCallId })))?.run;
+        expect(run?.hasStarted).toBe(starts.has(toolCallId));
+        if (run?.end?.code === "cancelled") expect(run.hasStarted).toBe(false);
+      }
     });
 
     test("lets exactly one of many that take a run at once have it", async () => {

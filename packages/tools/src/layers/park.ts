@@ -52,6 +52,21 @@ export function park(
 
 const isDetached = ({ arrival }: ToolContext): boolean => arrival?.message.headers[Header.Keep] === Keep.Detached;
 
+/**
+ * Refuses a call that people have to approve, where it comes by a way that has no records.
+ * @throws {ToolError} `denied`
+ */
+export function checkUnasked(toolName: string, input: unknown, { decision }: Pick<ToolContext, "decision">): void {
+  if (askedOf(decision, input).length > 0) throw cannotWait(toolName);
+}
+
+const cannotWait = (toolName: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.Denied,
+    `"${toolName}" was not run: the policy wants people to approve the call, and the way by which it came cannot wait for them. Do without it.`,
+    { details: { reason: "cannot_wait", mayHaveRun: false } },
+  );
+
 /** What people are asked about a call. */
 interface Asking extends Approval {
   readonly forMs: number;
@@ -77,12 +92,7 @@ async function parkCall(
   asking: Asking | undefined,
 ): Promise<void> {
   const { toolName, toolCallId } = request;
-  if (keeper === undefined || arrival === undefined)
-    throw new ToolError(
-      ToolErrorCode.Unavailable,
-      `"${toolName}" was not run: the call has to wait for a person, and this way of calling it cannot wait.`,
-      { details: { mayHaveRun: false }, isRetryable: false },
-    );
+  if (keeper === undefined || arrival === undefined) throw cannotWait(toolName);
   if (asking !== undefined) progress({ message: `awaiting approval: ${toolCallId}` });
   const { forMs = DETACHED_MS, ...approval } = asking ?? {};
   try {

@@ -342,6 +342,18 @@ test("the policy's rules about arguments and rates hold for requests as for any 
   ]);
 });
 
+test("a request that people would have to approve is refused, since it has no record that could wait", async () => {
+  await using policy = await policyOf(`callers: { rockbot: { allow: [mcp_register_server] } }
+operators: [{ name: ann, tokens: [{ hash: "sha256:${"a".repeat(64)}" }], may: [decide] }]
+approve: [{ tools: [mcp_register_server], by: [ann] }]`);
+  await using bridge = await startTestBridge(() => ({}), { policy, config: open, beside: { catalogue } });
+  const request = { serverName: "weather", type: "auto" };
+  expect(await manageClient(bridge.bus)("rockbot", "McpRegisterServerRequest", request)).toMatchObject({
+    code: "denied",
+    error: expect.stringContaining("wants people to approve"),
+  });
+});
+
 test("a server that one bridge has registered is connected by the other, also by one that starts later, and goes from all", {
   timeout: 60_000,
 }, async () => {

@@ -14,7 +14,7 @@ import { createPolicy, type Decision, defaultPolicySource, type PolicyHolder } f
 import { StoreUnavailableError } from "@rockbot/records";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { RateStore } from "@rockbot/records/rates";
-import { callerOf, checkNarrowed, type Identity, type PolicyTurns, takeRates } from "@rockbot/tools";
+import { callerOf, checkNarrowed, checkUnasked, type Identity, type PolicyTurns, takeRates } from "@rockbot/tools";
 import type { ServerRegistrar } from "./server-registrar.ts";
 
 export interface ServerRequestsParts {
@@ -124,6 +124,7 @@ export class ServerRequests {
       if (!request.ok) throw new ToolError(ToolErrorCode.InvalidArguments, request.fault.message);
       const given = Object.entries(argumentsOf(request.value)).filter(([, value]) => isGiven(value));
       checkNarrowed(tool, Object.fromEntries(given), { decision, caller });
+      checkUnasked(tool, Object.fromEntries(given), { decision });
       using _turn = await this.#enter(tool, { caller, decision });
       const result = await run(request.value, caller, receivedAt);
       await this.#note(message, { tool, caller, decision, outcome: "ok", receivedAt });
