@@ -77,3 +77,15 @@ test("one operator follows at most so many streams, and others still find a plac
   };
   await expect.poll(again, { timeout: 30_000 }).toBe("follows"); // whoever leaves gives up the place
 });
+
+test("HEAD of the stream is answered at once, and holds no place", async () => {
+  await using gateway = await startTestGateway({}, holdPolicy(await policyOf("of-ops")));
+  const heads = Array.from({ length: 40 }, () =>
+    gateway.send({ path: "/operator/stream", method: "HEAD", headers: OPS }),
+  );
+  for (const { status, headers, text } of await Promise.all(heads))
+    expect([status, headers["content-type"], text]).toEqual([200, "text/event-stream", ""]);
+  const stream = follow(gateway.url, OPS);
+  expect((await stream.next()).done).toBe(false);
+  await stream.return(undefined);
+});

@@ -12,6 +12,7 @@ export const STREAM_PATH = "/operator/stream";
 /** Between the beginnings of two states, and as long as a stream is silent at most. */
 const EVERY_MS = 1_000;
 const SILENT_MS = 5_000;
+const STREAMED = { "content-type": "text/event-stream", "x-accel-buffering": "no" };
 
 export interface OperatorStreamOptions {
   /** Throws once the token or the session of a request does not hold any more. */
@@ -37,6 +38,7 @@ export function operatorStream(
     return `event: overview\ndata: ${await answer.text()}\n\n`;
   });
   return async (c) => {
+    if (c.req.method === "HEAD") return c.body(null, 200, STREAMED); // it gets no body: a stream would hold a place
     const { outgoing } = c.env;
     const gone = new AbortController();
     outgoing.once("close", () => gone.abort());
@@ -53,9 +55,7 @@ export function operatorStream(
       using viewer = latest.follow(c.env);
       while (isOpen()) yield (await viewer.next(SILENT_MS, ends)) ?? Buffer.from(KEEP_ALIVE);
     }
-    const response = new Response(ReadableStream.from(events()), {
-      headers: { "content-type": "text/event-stream", "x-accel-buffering": "no" },
-    });
+    const response = new Response(ReadableStream.from(events()), { headers: STREAMED });
     await sendStream(outgoing, response, { headers, stallMs, onStall: () => c.get("visit").awaitReader() });
     return RESPONSE_ALREADY_SENT;
   };
