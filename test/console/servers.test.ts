@@ -33,7 +33,7 @@ describe.skipIf(browserPath === undefined)(`the page Servers, ${why}`, () => {
     system = started.use(
       await openConsole({
         POLICY_FILE: folder.write("policy.yaml", POLICY),
-        MCP_CONFIG: folder.write("mcp.json", { mcpServers: { peer } }),
+        MCP_CONFIG: folder.write("mcp.json", { mcpServers: { peer }, catalogue: { spare: faultServer() } }),
         MCP_LOCK_FILE: `${folder.path}/mcp.lock.json`,
         REGISTRATION: "on",
       }),
@@ -81,6 +81,23 @@ describe.skipIf(browserPath === undefined)(`the page Servers, ${why}`, () => {
     await form.getByRole("textbox", { name: "arguments" }).fill("--metric");
     const text = JSON.parse((await form.locator("pre").textContent()) ?? "");
     expect(text).toEqual({ mcpServers: { weather: { command: "/usr/bin/weather", args: ["--metric"] } } });
+    expect(faults).toEqual([]);
+  });
+
+  test("a server that an agent has registered is listed, and removed once that is confirmed", async () => {
+    const { page, call, faults } = system;
+    const answer = await call("mcp_register_server", { server_name: "spare" }, { authorization: `Bearer ${TOKEN}` });
+    expect([answer.status, await answer.text()]).toEqual([200, expect.stringContaining("spare")]);
+    await look();
+    const registered = page.getByRole("region", { name: "the server spare of researcher" });
+    expect(await registered.textContent()).toMatch(/entry[\s\S]*Let in by the catalogue/);
+    await registered.getByRole("button", { name: "Remove the server spare of researcher" }).click();
+    await page.getByText("may not have the same server again for a day").waitFor();
+    await page.getByRole("button", { name: "Yes, remove" }).click();
+    await page.getByText("Decided.").waitFor();
+    await expect.poll(() => registered.count()).toBe(0);
+    const again = await call("mcp_register_server", { server_name: "spare" }, { authorization: `Bearer ${TOKEN}` });
+    expect(await again.text()).toContain("an operator has refused");
     expect(faults).toEqual([]);
   });
 

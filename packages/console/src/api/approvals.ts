@@ -35,6 +35,13 @@ export interface AskedServer {
   readonly rejectedBy?: string;
 }
 
+/** A server that an agent has. */
+export interface RegisteredServer extends AskedServer {
+  /** `the catalogue`, `an allowed host`, or the operator who approved it. */
+  readonly by: string;
+  readonly at: string;
+}
+
 /** An MCP server, an OpenAPI document or an A2A agent, as it stands. */
 export interface Source {
   readonly kind: "mcp" | "openapi" | "a2a";
@@ -62,14 +69,18 @@ export interface Waiting extends Lists {
 
 /** What an operator decides about: exactly what was shown. */
 export interface Decision {
-  readonly action: "approve" | "reject";
+  readonly action: "approve" | "reject" | "remove";
   /** The tools or the server, in words. */
   readonly what: string;
   readonly tools: readonly HeldTool[];
   readonly servers: readonly AskedServer[];
 }
 
-const PATHS = { approve: "/operator/mcp/approvals", reject: "/operator/mcp/rejections" };
+const PATHS = {
+  approve: "/operator/mcp/approvals",
+  reject: "/operator/mcp/rejections",
+  remove: "/operator/mcp/removals",
+};
 /** Each question leaves lines in audit logs, so it is not asked each second. */
 const FRESH_MS = 60_000;
 
@@ -83,6 +94,13 @@ export const approvals = queryOptions({
 export const rejections = queryOptions({
   queryKey: ["approvals", "rejected"],
   queryFn: ({ signal }) => askJson<Lists>(PATHS.reject, { signal }),
+});
+
+/** The servers that agents have. */
+export const registrations = queryOptions({
+  queryKey: ["approvals", "registered"],
+  queryFn: ({ signal }) =>
+    askJson<{ readonly servers: readonly RegisteredServer[] }>("/operator/mcp/registrations", { signal }),
 });
 
 /** Sends a decision. @returns what it was too late for, as it had changed, and what went wrong besides */

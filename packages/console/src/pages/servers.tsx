@@ -8,6 +8,7 @@ import { Needs } from "../look/needs.tsx";
 import { Empty, Shown } from "../look/states.tsx";
 import { AddServer } from "./servers/add-server.tsx";
 import { Held } from "./servers/held.tsx";
+import { Registered } from "./servers/registered.tsx";
 import { Sources } from "./servers/sources.tsx";
 
 export function ServersPage() {
@@ -27,6 +28,8 @@ export function ServersPage() {
   );
 }
 
+const WORDS = { approve: "Approve", reject: "Reject", remove: "Remove" };
+
 /** What waits, what was rejected and how all stand, with the question before each decision. */
 function Decisions({ who }: { readonly who: Me }) {
   const cache = useQueryClient();
@@ -44,20 +47,27 @@ function Decisions({ who }: { readonly who: Me }) {
     <>
       <Outcome of={decided} />
       <Shown of={asked}>{(waiting) => <Lists waiting={waiting} onWanted={setWanted} />}</Shown>
+      <Registered onWanted={setWanted} />
       <Rejected onWanted={setWanted} />
       <AddServer who={who} />
       <Confirm
         isOpen={wanted !== undefined}
         onOpenChange={(isOpen) => isOpen || setWanted(undefined)}
-        title={`${wanted?.action === "reject" ? "Reject" : "Approve"} ${wanted?.what ?? ""}?`}
-        yes={wanted?.action === "reject" ? "Yes, reject" : "Yes, approve"}
+        title={`${wanted === undefined ? "" : WORDS[wanted.action]} ${wanted?.what ?? ""}?`}
+        yes={`Yes, ${wanted?.action ?? ""}`}
         onYes={() => wanted !== undefined && decided.mutate(wanted)}
       >
-        The decision is for exactly what is shown.
-        <label className="field">
-          <span className="quiet">note, for the audit log</span>
-          <input value={note} maxLength={500} onChange={({ target }) => setNote(target.value)} />
-        </label>
+        {wanted?.action === "remove" ? (
+          "Its tools are gone at once, and the agent may not have the same server again for a day."
+        ) : (
+          <>
+            The decision is for exactly what is shown.
+            <label className="field">
+              <span className="quiet">note, for the audit log</span>
+              <input value={note} maxLength={500} onChange={({ target }) => setNote(target.value)} />
+            </label>
+          </>
+        )}
       </Confirm>
     </>
   );
