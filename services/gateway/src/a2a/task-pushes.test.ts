@@ -179,8 +179,9 @@ async function startSystemOfMany(receiverAddress: string, script?: Parameters<ty
   };
 }
 
-test("news of a question is sent once, and that of its answer behind it, also by a gateway that comes later", async () => {
-  await using receiver = await startReceiver();
+test("news of a question is sent once, also if its gateway stops before it knows, and that of its answer behind it by the next", async () => {
+  const taken = Promise.withResolvers<number>();
+  await using receiver = await startReceiver((posts) => (posts === 1 ? taken.promise : 200));
   await using system = await startSystemOfMany(receiver.address, async ({ input, tell }) => {
     if (input.message === "Go") return { text: "Where?", report: { status: "input-required", format: "text" } };
     await tell({ kind: "tool_started", toolName: "two", toolCallId: "2" });
@@ -192,7 +193,9 @@ test("news of a question is sent once, and that of its answer behind it, also by
   const client = await clientOf(before.url, "JSONRPC");
   const taskId = taskIn(await client.sendMessage(send(push(receiver.url))));
   await expect.poll(told, { timeout: 20_000 }).toEqual(["INPUT_REQUIRED"]);
-  await before[Symbol.asyncDispose]();
+  const stopped = before[Symbol.asyncDispose](); // its news has arrived, and it does not know that yet
+  taken.resolve(200);
+  await stopped;
 
   await using after = await system.startOne();
   const question = send(undefined);

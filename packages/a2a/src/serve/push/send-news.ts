@@ -9,7 +9,10 @@ import type { PushHook } from "../store/task-store.ts";
 export interface News {
   readonly hook: PushHook;
   readonly response: StreamResponse;
+  /** Aborts when it is tried no more. */
   readonly signal: AbortSignal;
+  /** Aborts when an attempt that runs is given up, too. */
+  readonly attempt: AbortSignal;
 }
 
 const MAX_ATTEMPTS = 5;
@@ -21,7 +24,10 @@ const forms = { "1.0": new V1PushNotificationSerializer(), "0.3": new V03PushNot
  * the request itself is wrong, are tried once.
  * @returns why it did not arrive, in words; undefined if it did
  */
-export async function sendNews(fetch: PublicFetch, { hook, response, signal }: News): Promise<string | undefined> {
+export async function sendNews(
+  fetch: PublicFetch,
+  { hook, response, signal, attempt: during }: News,
+): Promise<string | undefined> {
   const { body, contentType } = forms[hook.version].serialize(response);
   const { token, authentication } = hook;
   const headers = {
@@ -44,7 +50,7 @@ export async function sendNews(fetch: PublicFetch, { hook, response, signal }: N
     readonly waitMs?: number | undefined;
   }> {
     try {
-      await using answer = await fetch(hook.url, { method: "POST", body, headers, signal });
+      await using answer = await fetch(hook.url, { method: "POST", body, headers, signal: during });
       const { status, retryAfterMs: waitMs } = answer;
       if (status >= 200 && status < 300) return {};
       return {

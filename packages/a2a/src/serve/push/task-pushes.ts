@@ -32,6 +32,8 @@ export interface TaskPushesOptions {
 const MAX_HOOKS = { ofTask: 5, ofAll: 256 } as const;
 /** The timeout of one attempt. */
 const SEND_MS = 10_000;
+/** An attempt that runs when sending ends has so long to arrive. */
+const ARRIVE_MS = 5_000;
 /** How often a gateway looks for hooks that nobody serves. */
 const LOOK_MS = HOOK_LEASE_MS / 5;
 /** Nothing that a receiver answers is read but its status. */
@@ -40,8 +42,8 @@ const MAX_ANSWER_BYTES = 65_536;
 /**
  * Sends news of tasks to the addresses that clients name: each step in order, then the answer, then the end. The queue
  * of a hook is the session's log. The store keeps the place of the last news, and a process that takes up a hook goes
- * on there. One of several gateways sends: the one with the hook's lease. A step may go out twice if a process dies
- * before it notes the place. A step that is refused, or was tried in vain, is given up; then only a question and the
+ * on there. One of several gateways sends: the one with the hook's lease. A gateway that stops lets the
+ * news on its way arrive, and notes it. A step may go out twice if a process dies before it notes the place. A step that is refused, or was tried in vain, is given up; then only a question and the
  * end are tried.
  */
 export class TaskPushes implements AsyncDisposable {
@@ -192,23 +194,30 @@ export class TaskPushes implements AsyncDisposable {
     const now = (await store.hooks(hook.taskId)).find(({ id }) => id === hook.id);
     const task = await store.read(hook.by, hook.taskId);
     if (now === undefined || now.told === Number.POSITIVE_INFINITY || task === undefined) return;
-    await this.#send(task, now, AbortSignal.any([gone, lost]));
+    await this.#send(task, now, { stopped: gone, lost });
   }
 
-  async #send(task: StoredTask, hook: PushHook, gone: AbortSignal): Promise<void> {
+  async #send(
+    task: StoredTask,
+    hook: PushHook,
+    { stopped, lost }: { readonly stopped: AbortSignal; readonly lost: AbortSignal },
+  ): Promise<void> {
     const { store, running, sessions, log } = this.#options;
+    const gone = AbortSignal.any([stopped, lost]);
+    const attempt = AbortSignal.any([lateAfter(stopped, ARRIVE_MS), lost]);
     let isFailing = false;
     let isOver = false;
     for await (const { response, place } of followTask(task, { running, sessions, gone, hasPieces: false })) {
+      if (gone.aborted) return;
       isOver = place === Number.POSITIVE_INFINITY;
       const isStep = place < pausePlace(task);
       // Read anew each time: another gateway may have dropped the hook.
       const now = (await store.hooks(task.id)).find(({ id }) => id === hook.id);
       if (now === undefined) return;
       if (place <= now.told || (isFailing && isStep)) continue;
-      const fault = await sendNews(this.#fetch, { hook: now, response, signal: gone });
-      if (gone.aborted) return;
+      const fault = await sendNews(this.#fetch, { hook: now, response, signal: gone, attempt });
       isFailing = fault !== undefined;
+      if (lost.aborted || (gone.aborted && isFailing)) return; // the next gateway tries it
       if (isFailing)
         log.warn(
           { task: task.id, hook: hook.id, why: fault },
@@ -216,8 +225,15 @@ export class TaskPushes implements AsyncDisposable {
         );
       if (!isOver) await store.tell(hook, place);
     }
-    if (isOver && !gone.aborted) await store.tell(hook, Number.POSITIVE_INFINITY);
+    if (isOver && !lost.aborted) await store.tell(hook, Number.POSITIVE_INFINITY);
   }
+}
+
+/** Aborts so long after the signal. */
+function lateAfter(signal: AbortSignal, ms: number): AbortSignal {
+  const late = new AbortController();
+  signal.addEventListener("abort", () => void setTimeout(() => late.abort(), ms).unref(), { once: true });
+  return late.signal;
 }
 
 const keyOf = ({ taskId, id }: Pick<PushHook, "taskId" | "id">): string => `${taskId} ${id}`;
