@@ -1,6 +1,7 @@
 // To offer tools.
 
 export {
+  type AskingCallContext,
   defineTool,
   MAX_RESULT_BYTES,
   type ProgressUpdate,

@@ -9,12 +9,15 @@ export {
   signDecision,
 } from "./decision.ts";
 export {
+  type Answer,
   type Approval,
   type Binding,
   END_KEPT_MS,
   LEASE_MS,
+  MAX_ASKED_BYTES,
   MAX_END_BYTES,
   MAX_RUN_BYTES,
+  type Question,
   READY_MS,
   type Run,
   type RunEnd,

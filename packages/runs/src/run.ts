@@ -22,6 +22,10 @@ export interface Run {
   readonly waiters: readonly Waiter[];
   /** Set while it waits for operators, and from then on. */
   readonly approval?: Approval | undefined;
+  /** Set while it waits for a person's answer. */
+  readonly question?: Question | undefined;
+  /** The answers so far, in the order of their questions. */
+  readonly answers?: readonly Answer[] | undefined;
   /** Times are Unix milliseconds by the store's clock. */
   readonly createdAt: number;
   /** When a run that waits ends, undecided. */
@@ -38,7 +42,7 @@ export interface Run {
 
 /** How far a run has come. */
 export const RunState = {
-  /** Waits for operators. */
+  /** Waits for operators: for their approval, or for an answer. */
   Parked: "parked",
   /** Waits for an instance of its service. */
   Ready: "ready",
@@ -100,6 +104,26 @@ export interface Binding {
   readonly decisionHash: string;
 }
 
+/** A question of the tool to a person. */
+export interface Question {
+  /** The hash of schema and message. */
+  readonly hash: string;
+  readonly message: string;
+  /** The JSON Schema of the answer. */
+  readonly schema: object;
+  /** The faults of the last answer to it, in words. */
+  readonly faults?: string | undefined;
+}
+
+/** A person's answer to a question. */
+export interface Answer {
+  /** The question's. */
+  readonly hash: string;
+  readonly value: unknown;
+  /** The operator who gave it. */
+  readonly operator: string;
+}
+
 /** How it ended. */
 export interface RunEnd {
   /** `ok`, `tool_error`, or the code of the error. */
@@ -125,5 +149,7 @@ export const MAX_END_BYTES = 256 * 1024;
 /** The bounds of the runs of one caller at one service that have not ended. */
 export const MAX_OPEN_RUNS = 100;
 export const MAX_OPEN_BYTES = 16 * 1024 * 1024;
+/** The questions of a run with their answers, as JSON, at most. */
+export const MAX_ASKED_BYTES = 16 * 1024;
 /** The largest request that can wait. */
 export const MAX_RUN_BYTES = 1024 * 1024;

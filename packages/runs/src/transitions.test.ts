@@ -7,6 +7,7 @@ const NOW = 1_000_000;
 const end: RunEnd = { code: "ok", at: NOW };
 const waiter = { topic: "tool.result.ada", correlationId: "c1", tellAt: NOW + 10, until: NOW + 20 };
 const signed = { statement: "{}", signature: "" };
+const question = { hash: "q", message: "Which one?", schema: { type: "number" } };
 const approval = testRun().approval as NonNullable<Run["approval"]>;
 
 /** A run in each state that any event can happen to. */
@@ -21,6 +22,8 @@ const events: { readonly [Kind in RunEvent["kind"]]: Extract<RunEvent, { kind: K
   joined: { kind: "joined", waiter, isKept: false },
   told: { kind: "told", waiters: [waiter] },
   decided: { kind: "decided", decision: signed, verdict: { is: "approved" } },
+  questioned: { kind: "questioned", owner: "p1", question, expiresAt: NOW + 5 },
+  answered: { kind: "answered", answer: { hash: "q", value: 1, operator: "ann" } },
   expired: { kind: "expired", end },
   withdrawn: { kind: "withdrawn", end },
   cancelled: { kind: "cancelled", end },
@@ -39,6 +42,8 @@ const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState
   joined: { parked: "parked", ready: "ready", running: "running", ended: "ended" },
   told: { parked: "parked", ready: "ready", running: "running", ended: "ended" },
   decided: { parked: "ready" },
+  questioned: { running: "parked" },
+  answered: { parked: "ready" },
   expired: { parked: "ended" },
   withdrawn: { parked: "ended", ready: "ended" },
   cancelled: { parked: "ended", ready: "ended" },
@@ -54,7 +59,9 @@ const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState
 
 describe.each(Object.values(RunState))("of a run that is %s", (state) => {
   test.each(Object.values(events))("$kind leads to what the table says, or is refused in words", (event) => {
-    const run = event.kind === "decided" ? { ...runs[state], expiresAt: NOW + 1 } : runs[state];
+    const isInTime = event.kind === "decided" || event.kind === "answered";
+    const asks = event.kind === "answered" ? { question } : {};
+    const run = isInTime ? { ...runs[state], ...asks, expiresAt: NOW + 1 } : runs[state];
     const next = transition(run, event, NOW);
     const expected = table[event.kind][state];
     if (expected === undefined) {
@@ -95,6 +102,20 @@ test("an end before its time is refused", () => {
   expect(transition({ ...runs.parked, waiters: [waiter] }, events.withdrawn, NOW)).toBe("somebody waits for it");
   expect(transition(runs.parked, events.decided, NOW)).toBe("its time is over");
   expect(transition({ ...testRun(), approval: undefined }, events.decided, NOW)).toBe("nobody was asked");
+});
+
+test("a question takes its answer and no other, and a run that waits for one takes no decision", () => {
+  const asked = transition({ ...runs.running, hasStarted: true }, events.questioned, NOW) as Run;
+  expect(asked).toMatchObject({ state: RunState.Parked, question, hasStarted: false, lease: undefined });
+  expect(transition(asked, events.decided, NOW)).toMatch(/waits for an answer/);
+  expect(transition(asked, { kind: "answered", answer: { hash: "p", value: 1, operator: "ann" } }, NOW)).toMatch(
+    /another question/,
+  );
+  expect(transition(runs.parked, events.answered, NOW)).toBe("it asks nothing");
+  const answered = transition(asked, events.answered, NOW) as Run;
+  expect(answered).toMatchObject({ state: RunState.Ready, question: undefined, answers: [events.answered.answer] });
+  const running = { ...answered, state: RunState.Running, lease: { owner: "p1", until: NOW } };
+  expect(transition(running, events.questioned, NOW)).toMatchObject({ question, answers: [] }); // its answer had faults
 });
 
 test("who asks again waits once, keeps what is kept, and is told once", () => {

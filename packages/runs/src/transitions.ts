@@ -1,7 +1,9 @@
 import {
+  type Answer,
   type Approval,
   LEASE_MS,
   MAX_WAITERS,
+  type Question,
   READY_MS,
   type Run,
   type RunEnd,
@@ -18,6 +20,9 @@ export type RunEvent =
   | { readonly kind: "told"; readonly waiters: readonly Waiter[] }
   /** An operator's decision, whose signature was verified. */
   | { readonly kind: "decided"; readonly decision: SignedDecision; readonly verdict: Verdict }
+  /** The tool asks a person before it has any effect: it runs again from its beginning, with the answer. */
+  | { readonly kind: "questioned"; readonly owner: string; readonly question: Question; readonly expiresAt: number }
+  | { readonly kind: "answered"; readonly answer: Answer }
   | { readonly kind: "expired"; readonly end: RunEnd }
   /** Nobody waits, and the run is not kept. */
   | { readonly kind: "withdrawn"; readonly end: RunEnd }
@@ -55,6 +60,19 @@ export const transitions: {
   joined: { parked: join, ready: join, running: join, ended: join },
   told: { parked: tell, ready: tell, running: tell, ended: tell },
   decided: { parked: decide },
+  questioned: {
+    running: own((run, { question, expiresAt }) => ({
+      ...run,
+      state: RunState.Parked,
+      question,
+      // An answer with faults is asked for again, and gives way.
+      answers: run.answers?.filter(({ hash }) => hash !== question.hash),
+      expiresAt,
+      hasStarted: false,
+      lease: undefined,
+    })),
+  },
+  answered: { parked: answer },
   expired: { parked: (run, { end }, now) => (now < run.expiresAt ? "its time is not over" : endWith(run, end)) },
   withdrawn: {
     parked: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endWith(run, end)),
@@ -127,6 +145,7 @@ function tell(run: Run, { waiters }: Event<"told">): Run {
 
 function decide(run: Run, { decision, verdict }: Event<"decided">, now: number): Run | string {
   const { approval } = run;
+  if (run.question !== undefined) return "it waits for an answer, and not for a decision";
   if (approval === undefined) return "nobody was asked";
   if (now >= run.expiresAt) return "its time is over";
   const decided = { ...run, approval: { ...approval, decisions: [...approval.decisions, decision] } };
@@ -146,8 +165,15 @@ function take(run: Run, { owner }: Event<"taken">, now: number): Run | string {
   return { ...run, state: RunState.Running, lease: { owner, until: now + LEASE_MS }, attempt: run.attempt + 1 };
 }
 
+function answer(run: Run, { answer: given }: Event<"answered">, now: number): Run | string {
+  if (run.question === undefined) return "it asks nothing";
+  if (run.question.hash !== given.hash) return "it asks another question by now";
+  if (now >= run.expiresAt) return "its time is over";
+  return { ...run, state: RunState.Ready, readyAt: now, question: undefined, answers: [...(run.answers ?? []), given] };
+}
+
 /** An event of the process that runs it. */
-function own<Of extends "renewed" | "started" | "released" | "ended">(change: Change<Of>): Change<Of> {
+function own<Of extends "renewed" | "started" | "released" | "ended" | "questioned">(change: Change<Of>): Change<Of> {
   return (run, event, now) =>
     run.lease?.owner === (event as { readonly owner: string }).owner
       ? change(run, event, now)

@@ -2,6 +2,7 @@
 
 export { AdvisedTools, advised } from "./define/advised-tools.ts";
 export {
+  type AskingCallContext,
   defineTool,
   type ResumableCallContext,
   type Tool,

@@ -31,6 +31,11 @@ export interface Tool {
    * with the bus meanwhile. @default false
    */
   readonly waitsForClaims?: boolean | undefined;
+  /**
+   * True if its calls may ask people: they have `ask` and `begins`. A call that asks runs again from its beginning with
+   * the answer. @default false
+   */
+  readonly asks?: boolean | undefined;
   /** True if its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
   readonly leavesPlace?: boolean | undefined;
 }
@@ -51,9 +56,16 @@ export interface ToolCallContext
   readonly toolCallId: string;
 }
 
+/** The context of a call, for the code of a tool that asks people. */
+export interface AskingCallContext extends ToolCallContext {
+  readonly ask: NonNullable<ToolContext["ask"]>;
+  readonly begins: NonNullable<ToolContext["begins"]>;
+}
+
 /** The context of a call, for the code of a resumable tool. */
 export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext, "mayHaveBegun" | "withoutPlace"> {}
 
+type ToolPromises = Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace">;
 type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;
 
 /** The result of a tool. A string is the content alone. */
@@ -75,18 +87,18 @@ export function defineTool<Input, Output>(
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
-  run: Run<Input, Output, ResumableCallContext>,
-  options: Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace">,
+  run: Run<Input, Output, AskingCallContext>,
+  options: { readonly asks: true },
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
-  {
-    isResumable,
-    isToBlame,
-    waitsForClaims,
-    leavesPlace,
-  }: Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace"> = {},
+  options: ToolPromises,
+): Tool;
+export function defineTool<Input, Output>(
+  definition: ToolDefinition<Input, Output>,
+  run: Run<Input, Output, ResumableCallContext & AskingCallContext>,
+  { isResumable, isToBlame, waitsForClaims, leavesPlace, asks }: ToolPromises & Pick<Tool, "asks"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,
@@ -94,9 +106,10 @@ export function defineTool<Input, Output>(
     isToBlame,
     waitsForClaims,
     leavesPlace,
+    asks,
     executor: {
       async execute(request, context) {
-        const result = await run(context.input as Input, context as ToolCallContext);
+        const result = await run(context.input as Input, context as ResumableCallContext & AskingCallContext);
         if (typeof result === "string") return textResponse(request, result);
         const { content, structured, isError = false, trust } = result;
         return textResponse(request, content, {

@@ -1,9 +1,9 @@
 import type { AbortSource } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
-import type { Envelope, Keep, ResultSize, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { Envelope, Keep, ResultSize, ToolInvokeRequest, ToolInvokeResponse, Validator } from "@rockbot/contracts";
 import type { Decision } from "@rockbot/policy";
 import type { CallNotes } from "@rockbot/records/journal";
-import type { Approval, Run } from "@rockbot/runs";
+import type { Approval, Question, Run } from "@rockbot/runs";
 
 /** Runs a tool call, wherever the tool is. */
 export interface ToolExecutor {
@@ -42,6 +42,13 @@ export interface ToolContext {
    * calls are without their place as have a handler and do not run.
    */
   readonly withoutPlace?: (<T>(wait: () => Promise<T>) => Promise<T>) | undefined;
+  /**
+   * Asks a person, for a tool that says that it asks: see Questions. The call may end here, and run again from its
+   * beginning with the answer. @throws what ends it, which the tool lets pass
+   */
+  readonly ask?: (<Value>(question: AskedOf<Value>) => Promise<Value>) | undefined;
+  /** Says that the tool has effects from here on, so that it asks nothing more. */
+  readonly begins?: (() => void) | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
   /**
@@ -93,6 +100,15 @@ export interface ToolContext {
   readonly sessionId?: string | undefined;
 }
 
+/** The question of a tool to a person. */
+export interface AskedOf<Value> {
+  /** Tells the person what the tool wants to know, and why. */
+  readonly message: string;
+  /** The JSON Schema of the answer. */
+  readonly schema: object;
+  readonly validate: Validator<Value>;
+}
+
 /** A call's message, and where its answer goes. */
 export interface Arrival {
   readonly message: Envelope;
@@ -123,6 +139,11 @@ export interface HeldCall {
    * @throws {ParkedError} once that is noted
    */
   askAgain(approval: Approval, forMs: number): Promise<never>;
+  /**
+   * Has the run wait for a person's answer.
+   * @throws {ParkedError} once that is noted
+   */
+  question(question: Question, forMs: number): Promise<never>;
   /** Notes that the tool is about to run. @throws {SupersededError} if another process has the run */
   begins(): Promise<void>;
 }

@@ -15,6 +15,7 @@ import type { Tool } from "../define/define-tool.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import { hashRequest } from "../messages/hash-request.ts";
 import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
+import { AskedError, RecordedError } from "../runs/questions.ts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 
@@ -70,24 +71,22 @@ export class CallClaims {
    */
   async occupy(
     key: ClaimKey,
-    { runId, requestHash, forMs }: { readonly runId: string; readonly requestHash: string; readonly forMs: number },
+    run: RunOfCall & { readonly toolName: string; readonly forMs: number },
   ): Promise<"ours" | "run" | "call"> {
+    const { runId, requestHash, forMs } = run;
     const outcome = await this.#store.claim(key, { owner: RUN + runId, requestHash, leaseMs: forMs });
     if (outcome.state === "held") return outcome.owner.startsWith(RUN) ? "run" : "call";
     if (outcome.state !== "taken") return "call";
     if (!outcome.isTakenOver) return "ours";
-    await this.#store.release(outcome.claim); // the layer judges what may have begun
+    // A process that is gone may have begun the call.
+    const reply = encodeReplyToKeep({ toolName: run.toolName, toolCallId: key.toolCallId }, unknownOutcome(run)).body;
+    await this.#store.complete(outcome.claim, reply);
     return "call";
   }
 
   /** Lets go of a call that no run holds after all. */
-  async vacate(key: ClaimKey, run: Pick<RunOfCall, "runId" | "requestHash">): Promise<void> {
+  async vacate(key: ClaimKey, run: RunOfCall): Promise<void> {
     await this.#store.release(claimOf(key, run));
-  }
-
-  /** Notes the end of a run, for repeats of its call that do not come to its record. Never rejects. */
-  async settle(key: ClaimKey, { reply, ...run }: RunOfCall): Promise<void> {
-    await this.#store.complete(claimOf(key, run), reply).catch(() => {}); // the record has it, too
   }
 
   /**
@@ -176,9 +175,7 @@ export class CallClaims {
           );
         }
         case "done":
-          return settle(
-            outcome.reply === undefined ? forgotten(request) : (decodeReply(outcome.reply) ?? forgotten(request)),
-          );
+          return settle((outcome.reply && decodeReply(outcome.reply)) ?? forgotten(request));
         case "cancelled":
           throw new ToolError(
             ToolErrorCode.Cancelled,
@@ -190,6 +187,7 @@ export class CallClaims {
         case "conflict":
           throw conflict(request);
         case "held":
+          if (outcome.owner.startsWith(RUN)) throw new RecordedError(unknownOutcome(request));
           maybeTakenSince ??= performance.now();
           await this.#watch(context, outcome.leaseLeftMs, request);
       }
@@ -229,6 +227,11 @@ export class CallClaims {
       });
       return await this.#finish(claim, request, response);
     } catch (error) {
+      if (error instanceof AskedError) {
+        void lease[Symbol.asyncDispose](); // a renewal would take it anew
+        await this.#store.release(claim);
+        throw error; // nothing was done yet, and a record takes the call now
+      }
       if (error instanceof SupersededError || (context.signal.aborted && hasStarted)) throw error;
       const found = toToolError(error, request.toolName);
       // What others may have begun is not said not to have run.
@@ -273,16 +276,12 @@ export class CallClaims {
 interface RunOfCall {
   readonly runId: string;
   readonly requestHash: string;
-  readonly reply: Uint8Array;
 }
 
 /** Owners that are runs, and no processes, begin so. */
 const RUN = "run:";
 
-const claimOf = (
-  { caller, toolCallId }: ClaimKey,
-  { runId, requestHash }: Pick<RunOfCall, "runId" | "requestHash">,
-): Claim => ({
+const claimOf = ({ caller, toolCallId }: ClaimKey, { runId, requestHash }: RunOfCall): Claim => ({
   key: { caller, toolCallId },
   owner: RUN + runId,
   epoch: 1,

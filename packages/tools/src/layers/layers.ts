@@ -60,7 +60,7 @@ export function servingLayers({
   const queued = queue(turns);
   const bounded = boundRunning({ concurrency, away: waiting });
   const aside = boundRunning({ concurrency, away: waiting });
-  return ({ definition, executor, isResumable, waitsForClaims, leavesPlace }) =>
+  return ({ definition, executor, isResumable, waitsForClaims, leavesPlace, asks }) =>
     wrapTold(executor, {
       record: record(servingNames, hop, tally),
       authorize,
@@ -68,7 +68,7 @@ export function servingLayers({
       rate: rate(definition, rates),
       validate: validate(definition),
       narrow,
-      park: park(definition, keeper, { isResumable }),
+      park: park(definition, keeper, { isResumable, asks }),
       [CLAIM]: claims.layer(definition, { isResumable, waitsForClaims }),
       deadline: deadline(definition),
       cache: cache(definition, results),

@@ -9,11 +9,12 @@ import {
 import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 import { type Approval, isApproved, RunState } from "@rockbot/runs";
 import type { Tool } from "../define/define-tool.ts";
-import type { HeldCall, ToolContext, ToolLayer } from "../define/tool-executor.ts";
+import type { HeldCall, ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import { hashRequest } from "../messages/hash-request.ts";
 import { askedOf, bindingOf } from "../runs/binding.ts";
+import { AskedError, Questions, RecordedError } from "../runs/questions.ts";
 import { notParked } from "../runs/run-errors.ts";
-import type { RunKeeper } from "../runs/run-keeper.ts";
+import type { ParkedCall, RunKeeper } from "../runs/run-keeper.ts";
 import { conflict, unknownOutcome } from "./claim.ts";
 
 /** How long a call runs detached, at most. */
@@ -27,27 +28,33 @@ const DETACHED_MS = 24 * 3_600_000;
 export function park(
   definition: ToolDefinition,
   keeperOf: () => RunKeeper | undefined,
-  { isResumable = false }: Pick<Tool, "isResumable"> = {},
+  { isResumable = false, asks = false }: Pick<Tool, "isResumable" | "asks"> = {},
 ): ToolLayer {
-  return (next) => ({
-    execute(request, context) {
-      if (context.run === undefined && !isDetached(context) && !context.decision?.approvals.length)
-        return next.execute(request, context);
-      return execute(request, context);
+  return (inner) => {
+    const next = asks ? asking(inner, keeperOf) : inner;
+    return {
+      execute(request, context) {
+        if (context.run !== undefined || isDetached(context) || context.decision?.approvals.length)
+          return execute(request, context);
+        const execution = next.execute(request, context);
+        if (definition.readOnly) return execution; // without a claim
+        return execution.catch((error: unknown) => orJoin(error, keeperOf(), request, context));
 
-      async function execute(...call: [ToolInvokeRequest, ToolContext]) {
-        const asking = askingOf(definition, call[1]);
-        const keeper = keeperOf();
-        if (context.run !== undefined) {
-          await resume(context.run, asking, { definition, keeper, isResumable });
-          return next.execute(...call);
+        async function execute(...call: [ToolInvokeRequest, ToolContext]) {
+          const asked = askingOf(definition, call[1]);
+          const keeper = keeperOf();
+          if (context.run !== undefined) {
+            await resume(context.run, asked, { definition, keeper, isResumable });
+            return next.execute(...call);
+          }
+          if (asked === undefined && !isDetached(context)) return next.execute(...call);
+          if (asked !== undefined) context.progress({ message: `awaiting approval: ${request.toolCallId}` });
+          await parkCall(keeper, request, context, parkedFor(asked));
+          return next.execute(...call); // it was taken before without a record, which the claim layer knows about
         }
-        if (asking === undefined && !isDetached(context)) return next.execute(...call);
-        await parkCall(keeper, request, context, asking);
-        return next.execute(...call); // it was taken before without a record, which the claim layer knows about
-      }
-    },
-  });
+      },
+    };
+  };
 }
 
 const isDetached = ({ arrival }: ToolContext): boolean => arrival?.message.headers[Header.Keep] === Keep.Detached;
@@ -63,9 +70,33 @@ export function checkUnasked(toolName: string, input: unknown, { decision }: Pic
 const cannotWait = (toolName: string): ToolError =>
   new ToolError(
     ToolErrorCode.Denied,
-    `"${toolName}" was not run: the policy wants people to approve the call, and the way by which it came cannot wait for them. Do without it.`,
+    `"${toolName}" was not run: the call has to wait for a person, and the way by which it came cannot wait. Do without it.`,
     { details: { reason: "cannot_wait", mayHaveRun: false } },
   );
+
+/** How long a question waits for its answer. */
+const QUESTION_MS = 24 * 3_600_000;
+
+/** Has the calls of a tool ask people. One that asks ends here, and its record waits for the answer. */
+const asking = (next: ToolExecutor, keeperOf: () => RunKeeper | undefined): ToolExecutor => ({
+  async execute(request, context) {
+    const questions = new Questions(context.run?.run.answers);
+    try {
+      return await next.execute(request, {
+        ...context,
+        ask: (question) => questions.ask(question),
+        begins: () => questions.begins(),
+      });
+    } catch (error) {
+      if (!(error instanceof AskedError)) throw error;
+      const { question } = error;
+      context.progress({ message: `awaiting an answer: ${request.toolCallId}` });
+      if (context.run !== undefined) return context.run.question(question, QUESTION_MS);
+      await parkCall(keeperOf(), request, context, { question, forMs: QUESTION_MS });
+      return next.execute(request, context); // another delivery has taken it meanwhile
+    }
+  },
+});
 
 /** What people are asked about a call. */
 interface Asking extends Approval {
@@ -85,28 +116,47 @@ function askingOf(definition: ToolDefinition, { decision, input, caller }: ToolC
   };
 }
 
+function parkedFor(asking: Asking | undefined): Pick<ParkedCall, "approval" | "forMs"> {
+  if (asking === undefined) return { forMs: DETACHED_MS };
+  const { forMs, ...approval } = asking;
+  return { approval, forMs };
+}
+
+/** Has a call join its record, where the claim layer has found that there is one. @throws what else was the matter */
+async function orJoin(
+  error: unknown,
+  keeper: RunKeeper | undefined,
+  request: ToolInvokeRequest,
+  context: ToolContext,
+): Promise<never> {
+  if (!(error instanceof RecordedError)) throw error;
+  if (keeper === undefined || context.arrival === undefined) throw error.otherwise;
+  const joined = await keeper.join(parkedCall(request, context, { forMs: 0 }), context.arrival);
+  throw joined === "conflict" ? conflict(request) : error.otherwise;
+}
+
+/** What the record of a call has of it. */
+function parkedCall(
+  request: ToolInvokeRequest,
+  { caller, operator, deadline }: ToolContext,
+  asked: Pick<ParkedCall, "approval" | "question" | "forMs">,
+): ParkedCall {
+  const { toolName, toolCallId } = request;
+  const leftMs = Math.max(0, Math.floor(deadline - performance.now()));
+  return { caller, operator, toolName, toolCallId, requestHash: hashRequest(request), leftMs, ...asked };
+}
+
 async function parkCall(
   keeper: RunKeeper | undefined,
   request: ToolInvokeRequest,
-  { arrival, caller, operator, deadline, progress }: ToolContext,
-  asking: Asking | undefined,
+  context: ToolContext,
+  asked: Pick<ParkedCall, "approval" | "question" | "forMs">,
 ): Promise<void> {
-  const { toolName, toolCallId } = request;
+  const { toolName } = request;
+  const { arrival } = context;
   if (keeper === undefined || arrival === undefined) throw cannotWait(toolName);
-  if (asking !== undefined) progress({ message: `awaiting approval: ${toolCallId}` });
-  const { forMs = DETACHED_MS, ...approval } = asking ?? {};
   try {
-    const call = {
-      caller,
-      operator,
-      toolName,
-      toolCallId,
-      requestHash: hashRequest(request),
-      leftMs: Math.max(0, Math.floor(deadline - performance.now())),
-      forMs,
-      approval: asking === undefined ? undefined : (approval as Approval),
-    };
-    const parked = await keeper.park(call, arrival);
+    const parked = await keeper.park(parkedCall(request, context, asked), arrival);
     if (parked === "conflict") throw conflict(request);
   } catch (error) {
     if (error instanceof StoreFullError)

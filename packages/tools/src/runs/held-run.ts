@@ -1,5 +1,5 @@
 import { RenewingLease } from "@rockbot/base";
-import { type Approval, LEASE_MS, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
+import { type Approval, LEASE_MS, type Question, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
 import type { HeldCall } from "../define/tool-executor.ts";
 import { ParkedError, SupersededError } from "../superseded-error.ts";
 
@@ -59,6 +59,13 @@ export class HeldRun implements HeldCall {
   async askAgain(approval: Approval, forMs: number): Promise<never> {
     await this.#change({ kind: "asked", approval, expiresAt: (await this.#runs.store.now()) + forMs });
     throw new ParkedError(`The run ${this.#run.runId} waits for operators again`);
+  }
+
+  async question(question: Question, forMs: number): Promise<never> {
+    await this.stop();
+    const expiresAt = (await this.now()) + forMs;
+    await this.#change({ kind: "questioned", owner: this.#owner, question, expiresAt });
+    throw new ParkedError(`The run ${this.#run.runId} waits for an answer`);
   }
 
   /** Notes the end. A run that was not taken was refused. @returns false if another process has it */

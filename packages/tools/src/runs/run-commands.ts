@@ -6,6 +6,9 @@ import type { RunKeeper } from "./run-keeper.ts";
 /** The kind of command that brings an operator's decision about a call. */
 export const DECIDE = "run.decide";
 
+/** The kind of command that brings a person's answer to the question of a call. */
+export const ANSWER = "run.answer";
+
 /** Obeys decisions about calls that wait. Every instance gets each; the first one notes it. */
 export const runCommands = (keeper: RunKeeper): Readonly<Record<string, CommandHandler>> => ({
   [DECIDE]: async ({ caller, toolCallId, decision }) => {
@@ -16,6 +19,13 @@ export const runCommands = (keeper: RunKeeper): Readonly<Record<string, CommandH
       );
     const run = await keeper.decide({ caller, toolCallId }, decision);
     if (typeof run === "string") throw new ToolError(ToolErrorCode.Denied, `The decision does not count: ${run}`);
+    return { state: run.state };
+  },
+  [ANSWER]: async ({ caller, toolCallId, hash, value }, operator) => {
+    if (typeof caller !== "string" || typeof toolCallId !== "string" || typeof hash !== "string" || value === undefined)
+      throw new ToolError(ToolErrorCode.InvalidArguments, "Cannot answer: the command names no call, or has no answer");
+    const run = await keeper.answer({ caller, toolCallId }, { hash, value, operator });
+    if (typeof run === "string") throw new ToolError(ToolErrorCode.Denied, `The answer does not count: ${run}`);
     return { state: run.state };
   },
 });

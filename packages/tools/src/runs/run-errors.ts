@@ -3,15 +3,21 @@ import { namesIn, type Run, RunState } from "@rockbot/runs";
 
 /** The answers of runs that their callers do not get from a tool. Each says what would make the call pass. */
 
-export function pending({ toolName, toolCallId, state, isKept, hasStarted, approval, runId }: Run): ToolError {
-  const who = approval === undefined ? "a person" : namesIn(approval);
-  const waits = state === RunState.Parked ? `waits for the approval of ${who}` : "has not ended yet";
+export function pending(run: Run): ToolError {
+  const { toolName, toolCallId, state, isKept, hasStarted, runId } = run;
+  const waits = state === RunState.Parked ? `waits for ${waitedFor(run)}` : "has not ended yet";
   const then = isKept
     ? `Call it again with the same id and arguments to get its result: ${JSON.stringify(toolCallId)}. Do not make another call of it.`
     : "Nothing was run, and nothing will be. Call it again if it is still wanted, with more time.";
   return new ToolError(ToolErrorCode.Pending, `"${toolName}" ${waits}. ${then}`, {
     details: { mayHaveRun: hasStarted, state, toolCallId, runId, isKept },
   });
+}
+
+/** What a run waits for, in words. */
+function waitedFor({ approval, question }: Run): string {
+  if (question !== undefined) return `a person's answer to: ${visibleText(question.message)}`;
+  return `the approval of ${approval === undefined ? "a person" : namesIn(approval)}`;
 }
 
 export function rejected({ toolName }: Run, note: string | undefined): ToolError {
@@ -23,11 +29,10 @@ export function rejected({ toolName }: Run, note: string | undefined): ToolError
   );
 }
 
-export function undecided({ toolName, approval }: Run): ToolError {
-  const who = approval === undefined ? "people" : namesIn(approval);
+export function undecided(run: Run): ToolError {
   return new ToolError(
     ToolErrorCode.Timeout,
-    `"${toolName}" was not run: ${who} did not decide about it in time. Call it again if it is still wanted.`,
+    `"${run.toolName}" was not run: it waited for ${waitedFor(run)}, and nobody gave it in time. Call it again if it is still wanted.`,
     { details: { reason: "undecided", mayHaveRun: false } },
   );
 }

@@ -12,9 +12,11 @@ import {
 } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
 import {
+  type Answer,
   type Approval,
   MAX_END_BYTES,
   MAX_RUN_BYTES,
+  type Question,
   type Run,
   type RunEnd,
   type RunKey,
@@ -36,10 +38,9 @@ import { callerGone, cancelledRun, notKept, pending, rejected, undecided, unserv
 interface RunClaims {
   occupy(
     call: CallKey,
-    run: { readonly runId: string; readonly requestHash: string; readonly forMs: number },
+    run: Pick<Run, "runId" | "requestHash" | "toolName"> & { readonly forMs: number },
   ): Promise<"ours" | "run" | "call">;
   vacate(call: CallKey, run: Pick<Run, "runId" | "requestHash">): Promise<void>;
-  settle(call: CallKey, run: Pick<Run, "runId" | "requestHash"> & { readonly reply: Uint8Array }): Promise<void>;
 }
 
 type CallKey = Pick<RunKey, "caller" | "toolCallId">;
@@ -51,8 +52,9 @@ export interface ParkedCall extends Pick<Run, "caller" | "operator" | "toolName"
   readonly leftMs: number;
   /** How long the run may wait for people. */
   readonly forMs: number;
-  /** What operators are asked. @default nobody is: the call runs detached */
-  readonly approval: Approval | undefined;
+  /** The question to operators. A call that has neither question runs detached. */
+  readonly approval?: Approval | undefined;
+  readonly question?: Question | undefined;
 }
 
 export interface RunKeeperOptions {
@@ -81,8 +83,8 @@ const MAX_SWEPT = 200;
 /** Two deliveries of one call may park it at once: the later one looks so often, so many times. */
 const PARKING_MS = 20;
 const ATTEMPTS = 25;
-/** A call stays a run's until its run is forgotten. */
-const DAY_MS = 24 * 3_600_000;
+/** A call stays a run's until its run is forgotten: a day to run, and a day for its end to be kept. */
+const KEPT_MS = 48 * 3_600_000;
 /** A caller hears that its call waits so long before its own deadline, or a fifth of its time. */
 const TELL_BEFORE_MS = 1_000;
 
@@ -126,25 +128,19 @@ export class RunKeeper implements AsyncDisposable {
     const { service, store } = this.#options;
     if (message.body.byteLength > MAX_RUN_BYTES)
       throw new StoreUnavailableError(`A call that waits has at most ${MAX_RUN_BYTES} bytes`);
-    const { leftMs, forMs, approval, ...known } = call;
-    const keep = message.headers[Header.Keep];
+    const { leftMs: _, forMs, ...known } = call;
     const now = await store.now();
-    const isDetached = keep === Keep.Detached && approval === undefined;
-    const waiter: Waiter = {
-      ...address,
-      tellAt: isDetached ? now : now + leftMs - Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5)),
-      until: now + leftMs,
-    };
+    const waits = call.approval !== undefined || call.question !== undefined;
+    const waiter = waiterOf(call, { message, address }, now);
     const run: Run = {
       ...known,
       service,
       runId: newId(),
       message: recorded(message),
-      state: approval === undefined ? RunState.Ready : RunState.Parked,
-      readyAt: approval === undefined ? now : undefined,
-      isKept: keep === Keep.IfParked || keep === Keep.Detached,
+      state: waits ? RunState.Parked : RunState.Ready,
+      readyAt: waits ? undefined : now,
+      isKept: isKeptBy(message),
       waiters: [waiter],
-      approval,
       createdAt: now,
       expiresAt: now + forMs,
       attempt: 0,
@@ -156,6 +152,22 @@ export class RunKeeper implements AsyncDisposable {
     throw new ParkedError(`The record ${run.runId} answers for the call ${call.toolCallId}`);
   }
 
+  /**
+   * Joins the record of a call that another delivery has left there.
+   * @throws {ParkedError} once the record is known to answer for it
+   * @returns `none` if there is no record
+   */
+  async join(call: ParkedCall, { message, address }: Arrival): Promise<"none" | "conflict"> {
+    const key = { service: this.#options.service, caller: call.caller, toolCallId: call.toolCallId };
+    const known = await this.#options.store.read(key);
+    if (known === undefined) return "none";
+    if (known.run.requestHash !== call.requestHash) return "conflict";
+    const waiter = waiterOf(call, { message, address }, known.now);
+    await this.#runs.change(key, { kind: "joined", waiter, isKept: isKeptBy(message) });
+    this.kick();
+    throw new ParkedError(`The record ${known.run.runId} answers for the call ${call.toolCallId}`);
+  }
+
   async #createOrJoin(run: Run, waiter: Waiter): Promise<"parked" | "call" | "conflict"> {
     const { store, claims } = this.#options;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
@@ -165,7 +177,7 @@ export class RunKeeper implements AsyncDisposable {
         await this.#runs.change(run, { kind: "joined", waiter, isKept: run.isKept });
         return "parked";
       }
-      const held = await claims.occupy(run, { ...run, forMs: run.expiresAt - run.createdAt + DAY_MS });
+      const held = await claims.occupy(run, { ...run, forMs: run.expiresAt - run.createdAt + KEPT_MS });
       if (held === "call") return "call";
       if (held === "ours") {
         try {
@@ -193,6 +205,13 @@ export class RunKeeper implements AsyncDisposable {
     if (stored === undefined) return;
     const { run, now } = stored;
     await this.#endUnrun(run, cancelledRun(run, reason), now, "cancelled");
+  }
+
+  /** Notes a person's answer to the question of a run. @returns how the run stands, or why not, in words */
+  async answer(call: CallKey, answer: Answer): Promise<Run | string> {
+    const run = await this.#runs.change({ service: this.#options.service, ...call }, { kind: "answered", answer });
+    this.kick();
+    return run;
   }
 
   /** Notes an operator's decision. @returns how the run stands, or why the decision does not count, in words */
@@ -327,11 +346,6 @@ export class RunKeeper implements AsyncDisposable {
   ): Promise<boolean> {
     const ended = await this.#runs.change(run, { kind, end: endOf(run, error, now) });
     if (typeof ended === "string") return false;
-    await this.#options.claims.settle(run, {
-      runId: run.runId,
-      requestHash: run.requestHash,
-      reply: encodeReply(run, error).body,
-    });
     await this.#options.audit(run, error);
     this.kick();
     return true;
@@ -344,6 +358,18 @@ export function endOf(run: Pick<Run, "toolCallId" | "toolName">, reply: Reply, a
   const code = "code" in reply ? reply.code : reply.isError === true ? "tool_error" : "ok";
   if (body.byteLength > MAX_END_BYTES) return { code, at };
   return { code, at, reply: { type, body: Buffer.from(body).toString("base64") } };
+}
+
+function waiterOf({ leftMs, approval, question }: ParkedCall, { message, address }: Arrival, now: number): Waiter {
+  const isToldAtOnce =
+    message.headers[Header.Keep] === Keep.Detached && approval === undefined && question === undefined;
+  const tellBeforeMs = Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5));
+  return { ...address, tellAt: isToldAtOnce ? now : now + leftMs - tellBeforeMs, until: now + leftMs };
+}
+
+function isKeptBy({ headers }: Envelope): boolean {
+  const keep = headers[Header.Keep];
+  return keep === Keep.IfParked || keep === Keep.Detached;
 }
 
 function replyOf(run: Run): Reply {

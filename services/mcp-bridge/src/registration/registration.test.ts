@@ -350,7 +350,7 @@ approve: [{ tools: [mcp_register_server], by: [ann] }]`);
   const request = { serverName: "weather", type: "auto" };
   expect(await manageClient(bridge.bus)("rockbot", "McpRegisterServerRequest", request)).toMatchObject({
     code: "denied",
-    error: expect.stringContaining("wants people to approve"),
+    error: expect.stringContaining("has to wait for a person"),
   });
 });
 

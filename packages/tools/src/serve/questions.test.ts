@@ -1,0 +1,102 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createMemoryBus } from "@rockbot/bus";
+import { Keep, ToolError, type Validator } from "@rockbot/contracts";
+import { openSqliteRunStore, type Run, RunState } from "@rockbot/runs";
+import { expect, test } from "vitest";
+import { createToolCaller } from "../call/tool-caller.ts";
+import { createCommander } from "../commands/send-commands.ts";
+import { type AskingCallContext, defineTool } from "../define/define-tool.ts";
+import { ANSWER } from "../runs/run-commands.ts";
+import { testSet, testTool } from "../test-tools.ts";
+import { serveTools } from "./serve-tools.ts";
+
+const { privateKey, publicKey } = generateKeyPairSync("ed25519");
+const aNumber = {
+  message: "How many?",
+  schema: { type: "number" },
+  validate: ((value: unknown) => typeof value === "number") as Validator<number>,
+};
+
+/** A service with a tool that asks people, and what they answer. */
+async function station(run: (input: unknown, context: AskingCallContext) => Promise<string>) {
+  const stack = new AsyncDisposableStack();
+  const bus = stack.use(createMemoryBus());
+  const runs = stack.use(await openSqliteRunStore(undefined));
+  const tool = defineTool(testTool("order", async () => "").definition, run, { asks: true });
+  stack.use(await serveTools(bus, testSet(tool), { service: "shop", runs, operatorKey: publicKey, drainMs: 1 }));
+  const caller = stack.use(await createToolCaller(bus, { agent: "ada" }));
+  await caller.discovered();
+  const commander = stack.use(createCommander(bus, { key: privateKey, source: "gateway", policy: undefined }));
+  return {
+    caller,
+    runs,
+    /** The run that waits for an answer to this question. */
+    async waiting(message: string): Promise<Run> {
+      await expect.poll(async () => (await runs.open("shop", 1))[0]?.question?.message).toBe(message);
+      return (await runs.open("shop", 1))[0] as Run;
+    },
+    async answer({ caller: of, toolCallId, question }: Run, value: unknown) {
+      const body = { caller: of, toolCallId, hash: question?.hash, value };
+      const command = { kind: ANSWER, service: "shop", operator: "ann", body };
+      const [answer] = await commander.send(command, { instances: 1, timeoutMs: 5_000 });
+      return answer instanceof ToolError ? answer.message : answer;
+    },
+    [Symbol.asyncDispose]: () => stack.disposeAsync(),
+  };
+}
+
+test("a tool that asks runs again from its beginning with the answers, and its caller gets one end", async () => {
+  let runs = 0;
+  await using shop = await station(async (_, context) => {
+    runs++;
+    const count = await context.ask(aNumber);
+    const colour = await context.ask({ ...aNumber, message: "Which colour?" });
+    context.begins();
+    return `${count} of ${colour}`;
+  });
+  const call = shop.caller.call("order", {});
+  const first = await shop.waiting("How many?");
+  expect(await shop.answer(first, 3)).toEqual({ state: RunState.Ready });
+  const second = await shop.waiting("Which colour?");
+  expect(await shop.answer(first, 4)).toMatch(/does not count: it asks another question/);
+  expect(await shop.answer(second, 7)).toEqual({ state: RunState.Ready });
+  expect(await call).toMatchObject({ content: "3 of 7" });
+  expect(runs).toBe(3);
+  expect(await shop.answer(second, 7)).toMatch(/the run is ended/);
+});
+
+test("an answer that does not fit is asked for again, with what is wrong about it", async () => {
+  await using shop = await station(async (_, context) => `${await context.ask(aNumber)}`);
+  const call = shop.caller.call("order", {});
+  await shop.answer(await shop.waiting("How many?"), "three");
+  await expect.poll(async () => (await shop.runs.open("shop", 1))[0]?.question?.faults).toBeTruthy();
+  await shop.answer(await shop.waiting("How many?"), 3);
+  expect(await call).toMatchObject({ content: "3" });
+});
+
+test("a caller that leaves hears the question, and a kept call goes on without it", async () => {
+  await using shop = await station(async (_, context) => `${await context.ask(aNumber)}`);
+  const options = { keep: Keep.IfParked, timeoutMs: 500, toolCallId: "o-1" };
+  const left = await shop.caller.call("order", {}, options).catch((error: unknown) => error);
+  expect(left).toMatchObject({ code: "pending", message: expect.stringContaining("a person's answer to: How many?") });
+  await shop.answer(await shop.waiting("How many?"), 5);
+  await expect.poll(async () => (await shop.runs.open("shop", 1)).length).toBe(0);
+  expect(await shop.caller.call("order", {}, options)).toMatchObject({ content: "5" });
+});
+
+test("a tool does not ask after its first effect, nor for a secret", async () => {
+  await using shop = await station(async (input, context) => {
+    if ("late" in (input as object)) context.begins();
+    const schema = { type: "object", properties: { api_key: { type: "string" } } };
+    return `${await context.ask("late" in (input as object) ? aNumber : { ...aNumber, schema })}`;
+  });
+  for (const [input, why] of [
+    [{ late: true }, /has begun its effects/],
+    [{}, /people do not type secrets into a form, such as "api_key"/],
+  ] as const)
+    await expect(shop.caller.call("order", input)).rejects.toMatchObject({
+      code: "execution_failed",
+      message: expect.stringMatching(why),
+      details: { reason: "cannot_ask" },
+    });
+});
