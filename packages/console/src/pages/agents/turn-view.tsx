@@ -22,7 +22,7 @@ export function TurnView({
       {robot === "" ? null : <Badge tone="quiet">to {robot}</Badge>}
       <pre>{question}</pre>
       {parts.map((part, index) => (
-        <PartView key={index} part={part} />
+        <PartView key={index} part={part} isOver={end !== undefined} />
       ))}
       <p className="row" role="status">
         {end === undefined ? <Badge tone="quiet">the agent works</Badge> : <EndView end={end} />}
@@ -57,8 +57,8 @@ function AnswerForm({ onAnswer }: { readonly onAnswer: (answer: string) => void 
   );
 }
 
-function PartView({ part }: { readonly part: Part }) {
-  if (part.kind === "tool") return <ToolView tool={part} />;
+function PartView({ part, isOver }: { readonly part: Part; readonly isOver: boolean }) {
+  if (part.kind === "tool") return <ToolView tool={part} isOver={isOver} />;
   if (part.kind === "notice") return <p className="is-warn">{part.text}</p>;
   return (
     <Suspense fallback={<p className="breaks">{part.text}</p>}>
@@ -67,16 +67,22 @@ function PartView({ part }: { readonly part: Part }) {
   );
 }
 
+interface ToolViewOptions {
+  readonly tool: ToolPart;
+  /** What made the call has ended. */
+  readonly isOver: boolean;
+}
+
 /** A call, and below it those that the agent made that it has called. */
-function ToolView({ tool }: { readonly tool: ToolPart }) {
+function ToolView({ tool, isOver }: ToolViewOptions) {
   return (
     <>
-      <OneTool tool={tool} />
+      <OneTool tool={tool} isOver={isOver} />
       {tool.inner === undefined ? null : (
         <ul className="tree" aria-label={`Calls of ${tool.toolName}`}>
           {tool.inner.map((each) => (
             <li key={each.toolCallId}>
-              <ToolView tool={each} />
+              <ToolView tool={each} isOver={isOver || tool.status !== undefined} />
             </li>
           ))}
         </ul>
@@ -85,14 +91,14 @@ function ToolView({ tool }: { readonly tool: ToolPart }) {
   );
 }
 
-function OneTool({ tool }: { readonly tool: ToolPart }) {
+function OneTool({ tool, isOver }: ToolViewOptions) {
   const { toolCallId, toolName, status, message, durationMs } = tool;
   return (
     <details className="breaks">
       <summary>
         {toolName}{" "}
         {status === undefined ? (
-          <Badge tone="quiet">runs</Badge>
+          <Badge tone="quiet">{isOver ? "no end known" : "runs"}</Badge>
         ) : (
           <Badge tone={status === "ok" ? "good" : "bad"}>{status}</Badge>
         )}{" "}
