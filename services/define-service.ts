@@ -7,14 +7,29 @@ import type { ServiceConfig } from "@rockbot/process/run";
 import type { BusServiceConfig } from "@rockbot/process/run-on-bus";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { ToolCaller } from "@rockbot/tools";
-import { type OpenedState, type State, stateKinds } from "./state.ts";
+import { type OpenedState, type State, type StateKind, stateKinds } from "./state.ts";
+
+/** The keys of one kind of what a service remembers. */
+export interface RedisKeys {
+  readonly keys: string;
+  readonly isReadOnly: boolean;
+}
 
 /** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
-export const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous +info +time";
+const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous +info +time";
 
 /** The keys in Redis of what a service remembers; none if it remembers nothing there. */
-export const redisKeys = (service: BusService | Server): string[] =>
-  service.onBus ? service.state.flatMap((kind) => stateKinds[kind].keys ?? []) : [];
+export const redisKeys = (service: BusService | Server): RedisKeys[] =>
+  service.onBus ? service.state.flatMap((kind) => keysOf(stateKinds[kind], service.name)) : [];
+
+const keysOf = ({ keys, isReadOnly = false }: StateKind, service: string): RedisKeys[] =>
+  keys === undefined ? [] : [{ keys: keys.replace("SERVICE", service), isReadOnly }];
+
+/** What a service's user in Redis may do, as rules of Redis; empty if it remembers nothing there. */
+export function redisRules(service: BusService | Server): string {
+  const patterns = redisKeys(service).map(({ keys, isReadOnly }) => `${isReadOnly ? "%R" : ""}~${keys}`);
+  return patterns.length === 0 ? "" : [...patterns, REDIS_RIGHTS].join(" ");
+}
 
 /**
  * The key of a service's settings in a file that several services share, and in the chart's values: `webTools` of

@@ -1,10 +1,16 @@
 import type { SharedRecords } from "@rockbot/records/shared";
+import type { RunStore } from "@rockbot/runs";
 
 /** One kind of what services remember in Redis. */
 interface SharedKind {
   readonly holds: string;
-  /** Its keys there: the user of a service may reach those of the kinds that its entry names. */
+  /**
+   * Its keys there: the user of a service may reach those of the kinds that its entry names. SERVICE stands for the
+   * service's name.
+   */
   readonly keys: string;
+  /** True if the user may only read them. @default false */
+  readonly isReadOnly?: boolean;
   /** Its name among what a service is started with. */
   readonly part: string;
   readonly open: (records: SharedRecords) => unknown;
@@ -34,6 +40,19 @@ export const stateKinds = {
     keys: "rockbot:{claims}:*",
     part: "claims",
     open: (records) => () => records.claims(), // at the first tool with effects
+  },
+  runs: {
+    holds: "calls that wait for people or run detached: those of the service alone",
+    keys: "rockbot:{runs}:SERVICE:*",
+    part: "runs",
+    open: openRuns,
+  },
+  allRuns: {
+    holds: "these calls of all services, read for operators",
+    keys: "rockbot:{runs}:*",
+    isReadOnly: true,
+    part: "runs",
+    open: openRuns,
   },
   leases: {
     holds: "work that one replica at a time may do",
@@ -138,6 +157,13 @@ export const stateKinds = {
       ),
   },
 } as const satisfies Readonly<Record<string, SharedKind | FileKind>>;
+
+function openRuns(records: SharedRecords): Promise<RunStore | undefined> {
+  return records.open("runs", async (...at) => (await import("@rockbot/runs/redis")).connectRedisRunStore(...at));
+}
+
+/** One kind of what services remember. */
+export type StateKind = Pick<SharedKind, "holds" | "isReadOnly"> & { readonly keys: string | undefined };
 
 type Kinds = typeof stateKinds;
 

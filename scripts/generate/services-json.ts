@@ -1,4 +1,4 @@
-import { type BusService, REDIS_RIGHTS, redisKeys, type Server, settingsKey } from "@rockbot/services";
+import { type BusService, redisRules, type Server, settingsKey } from "@rockbot/services";
 import { envName, secretVariables } from "../../packages/process/src/config/read-env.ts";
 import type { JsonSchema } from "./schema-document.ts";
 
@@ -50,8 +50,8 @@ export function chartedServices(
     const { name, summary, onBus, port, egress, deployment = {} } = service;
     const { properties = {}, required = [] } = configs.get(name) ?? {};
     const secrets = secretVariables({ properties });
-    const keys = redisKeys(service);
-    const usesRedis = keys.length > 0;
+    const rules = redisRules(service);
+    const usesRedis = rules !== "";
     const needed = [...(onBus ? ["BUS_URL"] : []), ...(usesRedis ? ["REDIS_URL"] : []), ...required.map(envName)];
     const { requests = { cpu: "50m", memory: "128Mi" }, memoryLimit = "512Mi" } = deployment;
     return {
@@ -64,7 +64,7 @@ export function chartedServices(
       egress,
       state: onBus ? service.state : [],
       usesRedis,
-      redisRules: usesRedis ? [...keys.map((key) => `~${key}`), REDIS_RIGHTS].join(" ") : "",
+      redisRules: rules,
       topic: onBus ? service.topic : undefined,
       owns: onBus ? (service.owns ?? []) : [],
       isDelegate: onBus && service.isDelegate === true,

@@ -15,7 +15,7 @@ test("generate names the faults of schemas, list and policy in words, and writes
     );
   replace("packages/contracts/schema/tools/web.yaml", "title: web_search", "title: web_browse");
   replace("packages/contracts/schema/tools/web.yaml", "description: Read one public", "description: Fetch one public"); // what would be written
-  replace("services/index.ts", '"rates", "pages"]', '"rate", "pages"]');
+  replace("services/index.ts", '"rates", "runs", "pages"]', '"rate", "runs", "pages"]');
   write("docker/policy/policy.yaml", `${read("docker/policy/policy.yaml")}\nidentity: verified\n`);
   const written = ["packages/contracts/src/generated/tools.ts", "docs/reference/tools.md"];
   const before = written.map(read);

@@ -1,9 +1,29 @@
 import { silentLogger } from "@rockbot/bus";
 import { CallState } from "@rockbot/records/journal";
 import { SharedRecords } from "@rockbot/records/shared";
+import { type Run, RunState } from "@rockbot/runs";
+import { connectRedisRunStore } from "@rockbot/runs/redis";
+import { redisRules, serviceNamed } from "@rockbot/services";
 import { type OpenedState, openState, type SharedState, stateKinds } from "@rockbot/services/state";
 import { startOwnRedis } from "@rockbot/testing";
 import { expect, test } from "vitest";
+
+const run: Run = {
+  runId: "r",
+  service: "SERVICE",
+  caller: "me",
+  toolCallId: "1",
+  toolName: "tool",
+  requestHash: "hash",
+  message: { topic: "t", messageId: "m", type: "type", source: "me", timestamp: 1, headers: {}, body: "" },
+  state: RunState.Ready,
+  isKept: true,
+  waiters: [],
+  createdAt: Date.now(),
+  expiresAt: Date.now() + 60_000,
+  attempt: 0,
+  hasStarted: false,
+};
 
 /** What makes each store write every kind of key that it has. */
 const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknown>>> = {
@@ -14,6 +34,8 @@ const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknow
       { caller: "me", toolCallId: "1" },
       { owner: "here", requestHash: "hash", leaseMs: 60_000 },
     ),
+  runs: async ({ runs }) => runs?.create(run),
+  allRuns: async ({ runs }) => runs?.create(run), // what is read there
   leases: async ({ leases }) => {
     await leases?.hold("name", { owner: "here", leaseMs: 60_000 });
     await leases?.leaveNote("name", "here", { tag: "tag", text: "text" });
@@ -122,3 +144,27 @@ test.each(Object.keys(uses) as SharedState[])(
     expect(keys.filter((key) => !key.startsWith(stateKinds[kind].keys.slice(0, -1)))).toEqual([]);
   },
 );
+
+test("a service reaches its own runs alone, and the gateway reads those of all", async () => {
+  await using redis = await startOwnRedis();
+  await using stores = new AsyncDisposableStack();
+  const storeOf = async (name: "web-tools" | "agent" | "gateway") => {
+    const rules = redisRules(serviceNamed(name)).split(" ");
+    await redis.ctl("acl", "setuser", name, "on", ">secret", "resetchannels", "-@all", ...rules);
+    const url = Object.assign(new URL(redis.url), { username: name, password: "secret" });
+    return stores.use(await connectRedisRunStore(url.href));
+  };
+  const [webTools, agent, gateway] = [await storeOf("web-tools"), await storeOf("agent"), await storeOf("gateway")];
+  const own = { ...run, service: "web-tools" };
+
+  expect(await webTools.create(own)).toBe(true);
+  expect((await webTools.due("web-tools", 1)).runs).toMatchObject([{ run: own }]);
+  await expect(agent.read(own)).rejects.toThrow("NOPERM");
+  await expect(agent.open("web-tools", 1)).rejects.toThrow("NOPERM");
+  await expect(agent.create(own)).rejects.toThrow("NOPERM");
+  const read = await gateway.read(own);
+  expect(read?.run).toEqual(own);
+  expect(await gateway.open("web-tools", 1)).toEqual([own]);
+  await expect(gateway.create({ ...own, toolCallId: "2" })).rejects.toThrow("NOPERM");
+  await expect(gateway.replace({ run: own, version: 1, now: 1 }, own)).rejects.toThrow("NOPERM");
+});

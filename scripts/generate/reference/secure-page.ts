@@ -7,6 +7,7 @@ import { CHART_POLICY } from "../read-sources.ts";
 import type { JsonSchema } from "../schema-document.ts";
 import { type ChartedService, chartedServices } from "../services-json.ts";
 import { brokerRightsTable } from "./broker-rights-reference.ts";
+import { keysText } from "./keys-text.ts";
 
 const RULES = "helm/rockbot/files/scripts/manager-rules.yaml";
 
@@ -21,7 +22,7 @@ export async function securePage(
     secrets: secretsTable(charted),
     keys: table(
       ["user", "keys in Redis"],
-      services.map((service) => [code(service.name), redisKeys(service).map(code).join(" ") || "-"]),
+      services.map((service) => [code(service.name), redisKeys(service).map(keysText).join(" ") || "-"]),
     ),
     rules: await rulesTable(charted),
     rights: await brokerRightsTable(CHART_POLICY),

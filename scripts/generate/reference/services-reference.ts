@@ -1,5 +1,6 @@
 import { type BusService, egresses, redisKeys, type Server, stateKinds } from "@rockbot/services";
 import { code, fillPage, table } from "../fill-page.ts";
+import { keysText } from "./keys-text.ts";
 
 /** `docs/reference/services.md`: what others have to know of each service. */
 export function servicesReference(services: readonly (BusService | Server)[]): Promise<string> {
@@ -12,7 +13,7 @@ export function servicesReference(services: readonly (BusService | Server)[]): P
       tools.map(code).join(", "),
       state.join(", "),
       facets.map(code).join(", "),
-      redisKeys(service).map(code).join(", "),
+      redisKeys(service).map(keysText).join(", "),
       service.egress.map((kind) => egresses[kind]).join(", "),
       String(service.port ?? ""),
       service.profile === undefined ? "" : code(service.profile),

@@ -11,6 +11,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import type { FigureStore } from "@rockbot/records/figures";
 import type { JournalStore } from "@rockbot/records/journal";
+import type { RunStore } from "@rockbot/runs";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createCommander, readCommandKey } from "@rockbot/tools/commands";
 import type { OperatorApprovals } from "@rockbot/trust";
@@ -60,6 +61,8 @@ export interface StartGatewayOptions {
   readonly mcpSessions?: SharedSessions | undefined;
   /** Where tasks of A2A clients outlive this process. @default nowhere */
   readonly tasks?: TaskStore | undefined;
+  /** The runs of all services, to be read: calls that wait for people, or run detached. @default none are known */
+  readonly runs?: RunStore | undefined;
   /** Where gateways share the minutes of the last day. @default each has what it has heard itself */
   readonly figureStore?: FigureStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
@@ -90,6 +93,8 @@ export interface OperatorParts {
   readonly figures: ServiceFigures;
   /** Gives the decisions of an operator about tools and servers of strangers, in all services. */
   readonly approvals: (operator: string) => OperatorApprovals;
+  /** The runs of all services, to be read; undefined if this process does not see them. */
+  readonly runs: RunStore | undefined;
   /** Reads what the agent keeps. */
   readonly readAgent: ReadAgent;
   /** Reads the audit logs of all services. */
@@ -139,6 +144,7 @@ export async function startGateway(
     journals,
     mcpSessions,
     tasks,
+    runs,
     figureStore,
     policy,
     operator = callsAndPolicy,
@@ -230,6 +236,7 @@ export async function startGateway(
             letters,
             figures,
             approvals: commandApprovals({ caller, commander }),
+            runs,
             readAgent: agentReader({ caller, commander }),
             audits: createAuditLogs({ audit, elsewhere: { caller, commander } }),
             signal: drainOver.signal,

@@ -25,6 +25,7 @@ import { CommandError } from "../command-error.ts";
 import { examineRunning } from "../runtime/examine-running.ts";
 import { mergeApprovals } from "../runtime/merge-approvals.ts";
 import { offLines, offTools } from "../runtime/off-tools.ts";
+import { openOwnRuns } from "../runtime/open-own-runs.ts";
 import { type OperatorAppParts, operatorApp } from "../runtime/operator-app.ts";
 import { type OwnSocket, ownSocket } from "../runtime/own-socket.ts";
 import { runningProblems } from "../runtime/running-problems.ts";
@@ -87,6 +88,10 @@ export async function up(options: UpOptions): Promise<void> {
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   const isReached = records.seek();
   reasons.push(() => (isReached() ? undefined : "Redis has not been reached since the start"));
+  const { runs: sharedRuns } = await openState(["runs"], records);
+  const hasRuns = chosen.some(({ service }) => service.state.includes("runs"));
+  await using ownRuns =
+    sharedRuns === undefined && hasRuns ? await openOwnRuns(options.runs ?? RUNS_FILE, log) : undefined;
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
   // heard of all when the slowest runs.
@@ -124,7 +129,12 @@ export async function up(options: UpOptions): Promise<void> {
     running.set(
       service.name,
       started.use(
-        await startOrOff(service, { ...parts, ...remembered, blobs: inProcess ?? remembered.blobs }).catch(nameThePort),
+        await startOrOff(service, {
+          ...parts,
+          ...remembered,
+          blobs: inProcess ?? remembered.blobs,
+          runs: sharedRuns ?? ownRuns,
+        }).catch(nameThePort),
       ),
     );
   }
@@ -177,6 +187,9 @@ export async function up(options: UpOptions): Promise<void> {
   printError(describe(config, { ...parts, probes: health.port }));
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
+
+/** Where calls that wait are kept without Redis. */
+const RUNS_FILE = ".rockbot/runs.db";
 
 /** How long the start waits for MCP servers that neither are there nor have failed. Their tools come later, too. */
 const MCP_SERVERS_MS = 10_000;
@@ -385,6 +398,9 @@ function remember(
   const own = service.state.includes("rates")
     ? records
     : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
-  const state = service.state.filter((kind) => kind === "rates" || kind === "claims" || config.redisUrl !== undefined);
+  const state = service.state.filter(
+    (kind) =>
+      kind === "rates" || kind === "claims" || (config.redisUrl !== undefined && kind !== "runs" && kind !== "allRuns"),
+  );
   return openState(state, own);
 }

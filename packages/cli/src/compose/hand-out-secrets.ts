@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brokerDefinitions } from "@rockbot/bus-rabbitmq";
 import type { BusRights } from "@rockbot/policy";
 import { secretVariables } from "@rockbot/process/config";
-import { type BusService, REDIS_RIGHTS, redisKeys, type Server, services } from "@rockbot/services";
+import { type BusService, redisRules, type Server, services } from "@rockbot/services";
 import { readCommandKey } from "@rockbot/tools/commands";
 import { passwordVariable } from "../broker/read-passwords.ts";
 import { writePrivateFile } from "../broker/write-private-file.ts";
@@ -77,10 +77,8 @@ function redisUsers(secrets: ComposeSecrets): string {
       .update(secrets.get(passwordVariable(name)) ?? "")
       .digest("hex");
   const lines = services.flatMap((service) => {
-    const keys = redisKeys(service).map((key) => `~${key}`);
-    return keys.length === 0
-      ? []
-      : `user ${service.name} on #${hash(service.name)} ${keys.join(" ")} resetchannels -@all ${REDIS_RIGHTS}\n`;
+    const rules = redisRules(service);
+    return rules === "" ? [] : `user ${service.name} on #${hash(service.name)} resetchannels -@all ${rules}\n`;
   });
   return [
     `user default on #${hash(REDIS)} ~* &* +@all\n`,

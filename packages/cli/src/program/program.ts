@@ -75,6 +75,10 @@ Ctrl-C, 143 by SIGTERM. An unknown tool and arguments that a tool refuses are wr
       "run scripts without a sandbox if this machine has none; for development, and only for callers whose policy names the tool",
     )
     .option("--audit <file>", "append one line for each call to this file; see rockbot audit")
+    .option(
+      "--runs <file>",
+      "without Redis, keep calls that wait for people in this file, of one process (default .rockbot/runs.db)",
+    )
     .option("--config <file>", "a YAML or JSON file with a section for each service, such as webTools for web-tools")
     .option("--policy <file>", POLICY)
     .addHelpText(

@@ -19,6 +19,8 @@ export interface OpenDatabaseOptions {
   readonly functions?: Readonly<Record<string, (...texts: (string | null)[]) => string>> | undefined;
   /** How long a change waits for other processes. */
   readonly busyTimeoutMs: number;
+  /** True if no other process may use the file until it is closed here. @default false */
+  readonly isExclusive?: boolean | undefined;
 }
 
 /**
@@ -31,6 +33,7 @@ export async function openDatabase(file: string, options: OpenDatabaseOptions): 
     if (file !== IN_MEMORY) closeSync(openSync(file, "a", 0o600)); // the files beside it get the same rights
     db = new DatabaseSync(file, { timeout: HELD_MS });
     const opened = db;
+    if (options.isExclusive === true) opened.exec("PRAGMA locking_mode = EXCLUSIVE");
     await whileBusy(options.busyTimeoutMs, () => opened.exec("PRAGMA journal_mode = WAL"));
     db.exec("PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536; PRAGMA mmap_size = 268435456");
     for (const [name, run] of Object.entries(options.functions ?? {}))
@@ -41,7 +44,7 @@ export async function openDatabase(file: string, options: OpenDatabaseOptions): 
     return db;
   } catch (error) {
     db?.close();
-    throw unavailable(`open ${options.holds} of ${file}`, error);
+    throw unavailable(`open ${options.holds} of ${file}`, error, options);
   }
 }
 
@@ -100,9 +103,14 @@ const isBusy = (error: unknown): boolean =>
   ((error as { readonly errcode?: number }).errcode ?? 0) % 256 === SQLITE_BUSY;
 
 /** An error of SQLite in words of ours; any other as it is. */
-export function unavailable(what: string, error: unknown): unknown {
+export function unavailable(
+  what: string,
+  error: unknown,
+  { isExclusive = false }: Pick<OpenDatabaseOptions, "isExclusive"> = {},
+): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
   if (error instanceof StoreUnavailableError || code === undefined) return error;
-  const why = isBusy(error) ? "other processes write to it all the time" : code === "ERR_SQLITE_ERROR" ? message : code;
+  const busy = isExclusive ? "another process uses it" : "other processes write to it all the time";
+  const why = isBusy(error) ? busy : code === "ERR_SQLITE_ERROR" ? message : code;
   return new StoreUnavailableError(`Cannot ${what}: ${why}`, { cause: error });
 }

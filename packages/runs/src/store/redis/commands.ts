@@ -37,20 +37,12 @@ else
 end
 return 1`,
   },
-  /** KEYS: record. Answers version, JSON and the time; the time alone if there is none. */
-  readRun: {
-    numberOfKeys: 1,
-    lua: `${NOW}
-local record = redis.call('HMGET', KEYS[1], 'version', 'json')
-if not record[1] then return {now} end
-return {now, record[1], record[2]}`,
-  },
   /**
-   * KEYS: due. ARGV: the most, the beginning of records' names. Answers the time, when the next one is due or -1, then
-   * version and JSON of each that is due. Names without a record are taken out.
+   * KEYS: due, open. ARGV: the most, the beginning of records' names. Answers the time, when the next one is due or -1,
+   * then version and JSON of each that is due. Names without a record are taken out of both.
    */
   dueRuns: {
-    numberOfKeys: 1,
+    numberOfKeys: 2,
     lua: `${NOW}
 local found = redis.call('ZRANGE', KEYS[1], 0, ARGV[1], 'WITHSCORES')
 local answer = {now, -1}
@@ -63,19 +55,31 @@ for i = 1, #found, 2 do
   if record[1] then
     answer[#answer + 1] = record[1]
     answer[#answer + 1] = record[2]
-  else redis.call('ZREM', KEYS[1], found[i]) end
+  else
+    redis.call('ZREM', KEYS[1], found[i])
+    redis.call('ZREM', KEYS[2], found[i])
+  end
 end
 return answer`,
   },
+} as const;
+
+/**
+ * What reads alone, of one key each: by EVAL_RO also for users who may not write. It is sent as text, as the client
+ * knows no other way for it.
+ */
+export const readers = {
+  /** KEYS: record. Answers version, JSON and the time; the time alone if there is none. */
+  readRun: `${NOW}
+local record = redis.call('HMGET', KEYS[1], 'version', 'json')
+if not record[1] then return {now} end
+return {now, record[1], record[2]}`,
   /** KEYS: open. ARGV: the most, the beginning of records' names. Answers the JSON of each. */
-  openRuns: {
-    numberOfKeys: 1,
-    lua: `
+  openRuns: `
 local answer = {}
 for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1)) do
   local json = redis.call('HGET', ARGV[2] .. name, 'json')
-  if json then answer[#answer + 1] = json else redis.call('ZREM', KEYS[1], name) end
+  if json then answer[#answer + 1] = json end
 end
 return answer`,
-  },
 } as const;

@@ -13,10 +13,11 @@ import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunS
 import type { Due, RunStore, StoredRun } from "../../run-store.ts";
 import { dueAt } from "../../transitions.ts";
 import { tooManyOpen } from "../too-many-open.ts";
-import { commands } from "./commands.ts";
+import { commands, readers } from "./commands.ts";
 
 /**
- * Runs in Redis, shared by all instances of a service, and read by the gateways. Each operation is one round trip, and
+ * Runs in Redis 7.0 or later, shared by all instances of a service, and read by the gateways, whose users may write nothing there.
+ * Each operation is one round trip, and
  * ends within 500 ms.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
@@ -52,7 +53,9 @@ class RedisRunStore implements RunStore {
   }
 
   async read(key: RunKey): Promise<StoredRun | undefined> {
-    const answer = await this.#connection.run("read a run", (redis) => redis.readRun(this.#record(key)));
+    const answer = await this.#connection.run("read a run", (redis) =>
+      redis.eval_ro(readers.readRun, 1, this.#record(key)),
+    );
     const [now, version, json] = answer as [number, string | undefined, string];
     return version === undefined ? undefined : { run: JSON.parse(json) as Run, version: Number(version), now };
   }
@@ -63,7 +66,7 @@ class RedisRunStore implements RunStore {
 
   async due(service: string, limit: number): Promise<Due> {
     const answer = await this.#connection.run("look for runs that are due", (redis) =>
-      redis.dueRuns(this.#index(service, "due"), limit, this.#index(service, "run:")),
+      redis.dueRuns(this.#index(service, "due"), this.#index(service, "open"), limit, this.#index(service, "run:")),
     );
     const [now, nextMs, ...records] = answer as [number, number, ...string[]];
     const runs: StoredRun[] = [];
@@ -74,7 +77,7 @@ class RedisRunStore implements RunStore {
 
   async open(service: string, limit: number): Promise<readonly Run[]> {
     const answer = await this.#connection.run("list runs", (redis) =>
-      redis.openRuns(this.#index(service, "open"), limit, this.#index(service, "run:")),
+      redis.eval_ro(readers.openRuns, 1, this.#index(service, "open"), limit, this.#index(service, "run:")),
     );
     return (answer as string[]).map((json) => JSON.parse(json) as Run);
   }

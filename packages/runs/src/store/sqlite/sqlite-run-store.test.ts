@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, mkdtempDisposable, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
@@ -29,4 +29,14 @@ test("runs in a file outlive their process, and an end is forgotten after its ti
   } finally {
     await rm(folder, { recursive: true });
   }
+});
+
+test("a file of runs has one process at a time", async () => {
+  await using folder = await mkdtempDisposable(join(tmpdir(), "runs-"));
+  const file = join(folder.path, "runs.db");
+  {
+    await using _first = await openSqliteRunStore(file);
+    await expect(openSqliteRunStore(file)).rejects.toThrow(`Cannot open the runs of ${file}: another process uses it`);
+  }
+  await using _next = await openSqliteRunStore(file);
 });

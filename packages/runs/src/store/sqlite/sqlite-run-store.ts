@@ -37,15 +37,20 @@ export interface SqliteRunStoreOptions {
 }
 
 /**
- * Runs in a file, or in memory, which ends with the process. A change is in the file before it is acknowledged: it
- * outlives the process, and, in all but its last moments, the machine.
- * @throws {StoreUnavailableError} if the file cannot be read, or newer code made it
+ * Runs in a file of one process, or in memory, which ends with the process. A change is in the file before it is
+ * acknowledged: it outlives the process, and, in all but its last moments, the machine.
+ * @throws {StoreUnavailableError} if the file cannot be read, another process uses it, or newer code made it
  */
 export async function openSqliteRunStore(
   file: string | undefined,
   { clock = Date.now }: SqliteRunStoreOptions = {},
 ): Promise<RunStore> {
-  const db = await openDatabase(file ?? IN_MEMORY, { holds: "the runs", migrations, busyTimeoutMs: BUSY_MS });
+  const db = await openDatabase(file ?? IN_MEMORY, {
+    holds: "the runs",
+    migrations,
+    busyTimeoutMs: BUSY_MS,
+    isExclusive: true,
+  });
   return new SqliteRunStore(db, clock);
 }
 
