@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { get, type IncomingMessage } from "node:http";
 import { join } from "node:path";
 import { json } from "node:stream/consumers";
-import { temporaryFolder } from "@rockbot/testing";
+import { faultServer, ownVirtualHost, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { ownSocket } from "./runtime/own-socket.ts";
 import { runHere, startUp } from "./test-cli.ts";
@@ -34,10 +34,38 @@ test("open says in words that nothing runs, and that what runs has no console", 
   using folder = temporaryFolder();
   const options = { folder: folder.path };
   const without = await runHere(["open", "--print"], options);
-  expect([without.code, without.stderr]).toEqual([1, expect.stringMatching(/no "rockbot up" .* runs here/)]);
+  expect([without.code, without.stderr]).toEqual([1, expect.stringMatching(/no "rockbot up" runs here/)]);
   await using _up = await startUp({ ...options, env: { SERVE_CONSOLE: "false" } }, ["--only", "gateway"]);
   const off = await runHere(["open", "--print"], options);
   expect([off.code, off.stderr]).toEqual([1, expect.stringMatching(/the running "rockbot up" has none/)]);
+});
+
+test("commands of operators reach an up over a broker, also while another one runs, and find one audit log", {
+  timeout: 120_000,
+}, async () => {
+  using folder = temporaryFolder();
+  await using host = await ownVirtualHost();
+  const env = { MCP_CONFIG: folder.write("mcp.json", { mcpServers: { peer: faultServer() } }) };
+  const options = { folder: folder.path, env: { ...env, AUDIT_FILE: `${folder.path}/audit.jsonl` } };
+  const here = ["--only", "web-tools,mcp-bridge,gateway", "--bus", host.url];
+  await using up = await startUp(options, here);
+  await using _other = await startUp({ folder: folder.path }, ["--only", "gateway", "--bus", host.url]);
+  const run = (...args: string[]) => runHere(args, { folder: folder.path });
+
+  expect((await run("open", "--print")).stdout).toContain(`${up.url}/console/#code=`);
+  expect(await run("mcp", "ls")).toMatchObject({ code: 0, stderr: expect.stringContaining("1 of 1 MCP servers") });
+  expect((await run("dlq", "list")).code).toBe(0);
+  await fetch(`${up.url}/v1/tools/html_to_text/invoke`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"html":"<p>Hello"}',
+  });
+  expect((await run("calls")).stdout).toContain("html_to_text");
+
+  const socketPath = ownSocket({ ROCKBOT_RUNTIME_DIR: join(folder.path, "run") }, "broker").path;
+  const asked = get({ socketPath, path: "/operator/audit?caller=gateway", agent: false });
+  const [answer] = (await once(asked, "response")) as [IncomingMessage];
+  expect(await json(answer)).toMatchObject({ lines: [{ fields: { tool: "html_to_text" } }], problems: [] });
 });
 
 test("the overview has the same figures of calls by the socket as by the gateway", { timeout: 60_000 }, async () => {

@@ -9,7 +9,7 @@ import { Agent, request } from "undici";
 import { busUrlFaults, chooseBusUrl, displayBusUrl, MEMORY_BUS } from "../bus-url.ts";
 import { CommandError } from "../command-error.ts";
 import { ExitCode } from "../exit-code.ts";
-import { ownSocket } from "../runtime/own-socket.ts";
+import { liveSocket } from "../runtime/own-socket.ts";
 import { FINDINGS_PATH } from "../runtime/serve-socket.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { examineHere, type Listens, policyFinding } from "./examine-here.ts";
@@ -177,8 +177,8 @@ type Env = Readonly<Record<string, string | undefined>>;
 async function findRunning(env: Env): Promise<{ readonly finding: Finding; readonly found?: readonly Finding[] }> {
   const what = "rockbot up";
   try {
-    const socket = ownSocket(env);
-    if (!(await socket.isLive()))
+    const socketPath = await liveSocket(env);
+    if (socketPath === undefined)
       return {
         finding: {
           what,
@@ -189,9 +189,9 @@ async function findRunning(env: Env): Promise<{ readonly finding: Finding; reado
     const finding: Finding = {
       what,
       state: "ok",
-      message: `runs; its socket is ${socket.path}. What follows is what it finds, with its settings`,
+      message: `runs; its socket is ${socketPath}. What follows is what it finds, with its settings`,
     };
-    return { finding, found: await findingsOf(socket.path) };
+    return { finding, found: await findingsOf(socketPath) };
   } catch (error) {
     if (!(error instanceof CommandError)) throw error;
     return { finding: { what, state: "broken", message: error.message } };

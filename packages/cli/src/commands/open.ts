@@ -1,6 +1,6 @@
 import { Agent, request } from "undici";
 import { CommandError } from "../command-error.ts";
-import { ownSocket } from "../runtime/own-socket.ts";
+import { liveSocket, NOT_RUNNING } from "../runtime/own-socket.ts";
 import { CODES_PATH } from "../runtime/serve-socket.ts";
 
 export interface OpenOptions {
@@ -11,12 +11,12 @@ const ANSWER_MS = 10_000;
 
 /** `rockbot open`: the console of the running `rockbot up`, in the browser, by a link that holds once. */
 export async function open({ print = false }: OpenOptions): Promise<void> {
-  const socket = ownSocket(process.env);
-  if (!(await socket.isLive()))
+  const socketPath = await liveSocket(process.env);
+  if (socketPath === undefined)
     throw new CommandError(
-      'Cannot open the console: no "rockbot up" over the in-memory bus runs here. Elsewhere an operator logs in at /console/ of the gateway, by a token of the policy',
+      `Cannot open the console: ${NOT_RUNNING}. Elsewhere an operator logs in at /console/ of the gateway, by a token of the policy`,
     );
-  const link = await newLink(socket.path);
+  const link = await newLink(socketPath);
   if (print) {
     console.log(link);
     return;

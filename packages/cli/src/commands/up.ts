@@ -4,7 +4,7 @@ import { version } from "@rockbot/base/version";
 import { type Bus, createMemoryBus, type Logger } from "@rockbot/bus";
 import { tools as ownTools } from "@rockbot/contracts";
 import { urlHost } from "@rockbot/edge/inbound";
-import { createLocalOperator, type Gateway, type OperatorParts } from "@rockbot/gateway";
+import { createLocalOperator, type Gateway, type OperatorHttpApp, type OperatorParts } from "@rockbot/gateway";
 import { createAuditLogs } from "@rockbot/gateway/audit";
 import type { McpBridge } from "@rockbot/mcp-bridge";
 import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
@@ -29,7 +29,7 @@ import { openOwnRuns } from "../runtime/open-own-runs.ts";
 import { type OperatorAppParts, operatorApp } from "../runtime/operator-app.ts";
 import { type OwnSocket, ownSocket } from "../runtime/own-socket.ts";
 import { runningProblems } from "../runtime/running-problems.ts";
-import { refuseSecondUp, serveSocket } from "../runtime/serve-socket.ts";
+import { refuseSecondUp, serveOperatorSocket, serveSocket } from "../runtime/serve-socket.ts";
 import { fitLine } from "../terminal/fit-line.ts";
 import { printError } from "../terminal/print-error.ts";
 import { wrapLine } from "../terminal/wrap-line.ts";
@@ -104,6 +104,7 @@ export async function up(options: UpOptions): Promise<void> {
   const running = new Map<string, RunningOrOff>();
   const localOperator = createLocalOperator();
   const keys = commandKeys(chosen);
+  let operators: OperatorHttpApp | undefined;
   const journals = () => [...(caller ? [caller] : []), ...running.values()].flatMap(({ journal }) => journal ?? []);
   const further = () =>
     runningProblems({ running, servers: bridgeIn(running)?.servers, approvals: approvalsIn(running) });
@@ -116,11 +117,12 @@ export async function up(options: UpOptions): Promise<void> {
       log,
       policy,
       signal: shutdown.signal,
-      operator: operatorOf(
-        { journals, further, ...(isMemory ? { audits: createAuditLogs({ audit }) } : {}) },
-        keys.commandKey === undefined ? approvalsIn(running) : undefined,
-        log,
-      ),
+      operator: (parts: OperatorParts) => {
+        const known = { journals, further, ...(isMemory ? { audits: createAuditLogs({ audit }) } : {}) };
+        const here = keys.commandKey === undefined ? approvalsIn(running) : undefined;
+        operators = operatorOf(known, here, log)(parts);
+        return operators;
+      },
       localOperator,
       allJournals: journals,
       ...keys,
@@ -146,30 +148,30 @@ export async function up(options: UpOptions): Promise<void> {
     caller === undefined || bridge === undefined
       ? undefined
       : await (await import("@rockbot/mcp/for-agents")).offerMcpTools(bus, caller, { agent: "cli", policy, log });
+  const forOwner = {
+    mcpServers: () => bridge?.servers,
+    off: () => offTools(running),
+    findings: async () => [
+      policyFinding(policyFile, policy),
+      ...(await examineHere({ busUrl, env: process.env, chosen })).findings,
+      ...(await examineRunning({ running, servers: bridge?.servers, approvals: approvalsIn(running) })),
+    ],
+    consoleLink,
+    audit,
+  };
+  const serving = { drainMs: graceMs, signal: shutdown.signal, log };
+  const figures = gateway?.figures;
+  await using operatorSocket =
+    isMemory || operators === undefined
+      ? undefined
+      : await serveOperatorSocket(process.env, { ...forOwner, operator: operators }, serving);
   await using _socket =
     socket === undefined || caller === undefined
       ? undefined
       : await serveSocket(
           socket,
-          {
-            bus,
-            caller,
-            mcpServers: () => bridge?.servers,
-            off: () => offTools(running),
-            findings: async () => [
-              policyFinding(policyFile, policy),
-              ...(await examineHere({ busUrl, env: process.env, chosen })).findings,
-              ...(await examineRunning({ running, servers: bridge?.servers, approvals: approvalsIn(running) })),
-            ],
-            approvals: approvalsIn(running),
-            consoleLink,
-            journals,
-            figures: gateway?.figures,
-            further,
-            policy,
-            audit,
-          },
-          { drainMs: graceMs, signal: shutdown.signal, log },
+          { ...forOwner, bus, caller, approvals: approvalsIn(running), journals, figures, further, policy },
+          serving,
         );
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
@@ -180,7 +182,7 @@ export async function up(options: UpOptions): Promise<void> {
     gateway,
     consoleLink: process.stderr.isTTY && own.logFormat !== "json" ? consoleLink() : undefined,
     tools: caller?.tools.getTools(),
-    socket: socket?.path,
+    socket: (socket ?? operatorSocket)?.path,
     policy: policy.current(),
     traits: bus.traits,
   };

@@ -93,7 +93,8 @@ Examples:
 Each setting of the file is also a variable: braveApiKey is BRAVE_API_KEY. An option beats a variable, and a variable
 beats the file. The log is text at a terminal and JSON elsewhere; LOG_FORMAT=json or LOG_FORMAT=text forces one.
 At a terminal it has warnings and errors only, unless the variable LOG_LEVEL asks for more, as LOG_LEVEL=info does.
-Over the in-memory bus, other commands reach this process through a unix socket. Its folder is $ROCKBOT_RUNTIME_DIR,
+Other commands reach this process through a unix socket; over a broker only such as open, calls, dlq and mcp ls do,
+and a gateway has to run here. Its folder is $ROCKBOT_RUNTIME_DIR,
 else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is there already needs the mode 0700.`,
     )
     .action(async (options: UpOptions) => (await import("../commands/up.ts")).up(options));

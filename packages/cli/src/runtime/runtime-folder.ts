@@ -18,9 +18,14 @@ export function runtimeFolder(env: Readonly<Record<string, string | undefined>>,
  */
 const MAX_PATH_BYTES = 103 - 11;
 
+/** Who listens on a socket: a `rockbot up` of its own bus, or one over a broker. */
+export type SocketOf = "memory" | "broker";
+
+const NAMES = { memory: "rockbot.sock", broker: "broker.sock" };
+
 /** The socket's path. */
-export function socketPath(folder: string): string {
-  const path = join(folder, "rockbot.sock");
+export function socketPath(folder: string, of: SocketOf): string {
+  const path = join(folder, NAMES[of]);
   if (Buffer.byteLength(path) > MAX_PATH_BYTES)
     throw new CommandError(
       `Cannot use the runtime folder ${folder}: its path is too long for a socket. Set ROCKBOT_RUNTIME_DIR to a shorter one`,

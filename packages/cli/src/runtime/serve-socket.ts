@@ -1,12 +1,14 @@
 import { chmodSync, linkSync, rmSync, statSync } from "node:fs";
-import { type Bus, silentLogger } from "@rockbot/bus";
+import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import {
   createGatewayApp,
   createSee,
   type Further,
   type GatewayAppOptions,
   type HttpApp,
+  noSuchOperatorPath,
   OPERATOR_PATH,
+  type OperatorHttpApp,
   ownerNamed,
   RefusalLog,
   serveHttp,
@@ -24,7 +26,7 @@ import { CommandError } from "../command-error.ts";
 import type { OffTool } from "./off-tools.ts";
 import { type OperatorAppParts, operatorApp } from "./operator-app.ts";
 import { createMcpApp } from "./operator-mcp.ts";
-import { CHECKOUT, HERE_PATH, type OwnSocket } from "./own-socket.ts";
+import { CHECKOUT, HERE_PATH, type OwnSocket, ownSocket } from "./own-socket.ts";
 
 /** Where the process says what it finds on its machine, with its settings. */
 export const FINDINGS_PATH = "/operator/findings";
@@ -49,13 +51,10 @@ export async function refuseSecondUp(socket: OwnSocket): Promise<void> {
     );
 }
 
-export interface SocketParts {
-  readonly bus: Bus;
-  readonly caller: ToolCaller;
+/** What the user who started the process reaches by a socket, besides the requests of operators. */
+export interface OwnerParts {
   /** The servers of the bridge in this process, if there is one. */
   readonly mcpServers?: (() => readonly BridgedServerHealth[] | undefined) | undefined;
-  /** Likewise. */
-  readonly approvals?: OperatorApprovals | undefined;
   /** The tools that are not offered here. @default none */
   readonly off?: (() => readonly OffTool[]) | undefined;
   /** The findings for `rockbot doctor`. @default nothing is found */
@@ -64,14 +63,21 @@ export interface SocketParts {
   readonly consoleLink?: (() => string | undefined) | undefined;
   /** The folder of its program. @default this one's */
   readonly root?: string | undefined;
+  /** Where readings leave a line, and calls that are refused here. @default nowhere: they are logged and counted only */
+  readonly audit?: AuditLog | undefined;
+}
+
+export interface SocketParts extends OwnerParts {
+  readonly bus: Bus;
+  readonly caller: ToolCaller;
+  /** The approvals of the services in this process, if they have any. */
+  readonly approvals?: OperatorApprovals | undefined;
   /** The journals of all callers in this process, for the operator. @default the caller's */
   readonly journals?: (() => readonly ToolCaller["journal"][]) | undefined;
   /** What is known of services' calls. @default nothing */
   readonly figures?: OperatorAppParts["figures"];
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
-  /** Where calls that are refused here leave a line. @default nowhere: they are logged and counted only */
-  readonly audit?: AuditLog | undefined;
   /** In force, for the operator to ask. @default nothing is said of any */
   readonly policy?: PolicyHolder | undefined;
 }
@@ -85,21 +91,7 @@ export interface SocketParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  {
-    bus,
-    caller,
-    mcpServers = () => undefined,
-    off = () => [],
-    findings = async () => [],
-    consoleLink = () => undefined,
-    root = CHECKOUT,
-    approvals,
-    journals = () => [caller.journal],
-    figures,
-    further,
-    policy,
-    audit,
-  }: SocketParts,
+  { bus, caller, approvals, journals = () => [caller.journal], figures, further, policy, audit, ...own }: SocketParts,
   { drainMs, signal, log = silentLogger, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
@@ -127,10 +119,52 @@ export async function serveSocket(
     signal: drainOver.signal,
     log,
   });
+  const app = ownerApp({ ...own, audit, operator, others: gateway, log });
+  started.use(await listenAs(socket, app, { drainMs, signal, onDrainOver: () => drainOver.abort() }));
+  started.defer(() => ending.abort());
+  return started.move();
+}
+
+/**
+ * Serves the endpoints for operators alone, likewise: for a process whose calls go over a broker. Several may run, and
+ * the first has the socket. One that cannot have it goes without, and says so in its log.
+ */
+export async function serveOperatorSocket(
+  env: Readonly<Record<string, string | undefined>>,
+  { operator, ...own }: OwnerParts & { readonly operator: OperatorHttpApp },
+  { drainMs, signal, log = silentLogger }: ServeSocketOptions,
+): Promise<(AsyncDisposable & Pick<OwnSocket, "path">) | undefined> {
+  const app = ownerApp({ ...own, operator, others: { fetch: noSuchOperatorPath }, log });
+  try {
+    const socket = ownSocket(env, "broker");
+    socket.makeFolder();
+    await refuseSecondUp(socket);
+    const served = await listenAs(socket, app, { drainMs, signal, onDrainOver: () => {} });
+    return { path: socket.path, [Symbol.asyncDispose]: () => served[Symbol.asyncDispose]() };
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error;
+    const { message: reason } = error;
+    log.info({ reason }, 'has no socket: "rockbot open" and other commands of operators do not reach this process');
+    return undefined;
+  }
+}
+
+/** All that the socket answers: its own paths, those of operators, and others. */
+function ownerApp({
+  mcpServers = () => undefined,
+  off = () => [],
+  findings = async () => [],
+  consoleLink = () => undefined,
+  root = CHECKOUT,
+  audit,
+  operator,
+  others,
+  log,
+}: OwnerParts & { readonly operator: OperatorHttpApp; readonly others: HttpApp; readonly log: Logger }): HttpApp {
   const mcp = createMcpApp(mcpServers);
   const owner = ownerNamed("socket");
   const see = createSee(owner, { audit, log });
-  const app: HttpApp = {
+  return {
     async fetch(request, env) {
       const { pathname } = new URL(request.url);
       if (pathname === HERE_PATH) return Response.json({ root, off: off() });
@@ -139,13 +173,21 @@ export async function serveSocket(
       if (pathname === MCP_PATH) return mcp.fetch(request, env);
       return pathname.startsWith(OPERATOR_PATH)
         ? operator.fetch(request, { ...env, operator: owner, see })
-        : gateway.fetch(request, env);
+        : others.fetch(request, env);
     },
   };
+}
+
+/** @throws {CommandError} if a running `rockbot up` has the socket */
+async function listenAs(
+  socket: OwnSocket,
+  app: HttpApp,
+  options: NonNullable<Parameters<typeof serveHttp>[2]>,
+): Promise<AsyncDisposable> {
+  await using started = new AsyncDisposableStack();
   const ownPath = `${socket.path}.${process.pid}`;
   rmSync(ownPath, { force: true }); // left by a dead process of this number
-  started.use(await serveHttp(app, { path: ownPath }, { drainMs, signal, onDrainOver: () => drainOver.abort() }));
-  started.defer(() => ending.abort());
+  started.use(await serveHttp(app, { path: ownPath }, options));
   chmodSync(ownPath, 0o600);
   await takeName(socket, ownPath);
   const inode = inodeOf(ownPath);

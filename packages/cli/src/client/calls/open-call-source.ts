@@ -1,5 +1,5 @@
 import { CommandError } from "../../command-error.ts";
-import { ownSocket } from "../../runtime/own-socket.ts";
+import { liveSocket, NOT_RUNNING } from "../../runtime/own-socket.ts";
 import type { CallSource } from "./call-source.ts";
 
 /**
@@ -17,12 +17,12 @@ export async function openCallSource({
     const { openRedisCallSource } = await import("./redis-call-source.ts");
     return openRedisCallSource(redis);
   }
-  const socket = ownSocket(env);
-  if (await socket.isLive()) {
+  const socketPath = await liveSocket(env);
+  if (socketPath !== undefined) {
     const { openSocketCallSource } = await import("./socket-call-source.ts");
-    return openSocketCallSource(socket.path);
+    return openSocketCallSource(socketPath);
   }
   throw new CommandError(
-    'Cannot read any calls: no "rockbot up" over the in-memory bus runs here. For callers that keep their journal in Redis, give its address: --redis redis://host',
+    `Cannot read any calls: ${NOT_RUNNING}. For callers that keep their journal in Redis, give its address: --redis redis://host`,
   );
 }

@@ -1,6 +1,6 @@
 import { chooseBusUrl, MEMORY_BUS } from "../../bus-url.ts";
 import { CommandError } from "../../command-error.ts";
-import { ownSocket } from "../../runtime/own-socket.ts";
+import { liveSocket, NOT_RUNNING } from "../../runtime/own-socket.ts";
 import type { DlqClient } from "./dlq-client.ts";
 
 /**
@@ -17,9 +17,9 @@ export async function openDlqClient(
       url,
       policy ?? (env["POLICY_FILE"] || undefined),
     );
-  const socket = ownSocket(env);
-  if (await socket.isLive()) return (await import("./socket-dlq-client.ts")).openSocketDlqClient(socket.path);
+  const socketPath = await liveSocket(env);
+  if (socketPath !== undefined) return (await import("./socket-dlq-client.ts")).openSocketDlqClient(socketPath);
   throw new CommandError(
-    'Cannot look at parked messages: no "rockbot up" runs. Over the in-memory bus they end with it; for those of a broker give its address by --bus or ROCKBOT_BUS',
+    `Cannot look at parked messages: ${NOT_RUNNING}. Over the in-memory bus they end with it; for those of a broker give its address by --bus or ROCKBOT_BUS`,
   );
 }

@@ -22,7 +22,7 @@ import {
 } from "@rockbot/trust";
 import { Agent, request } from "undici";
 import { CommandError } from "../../command-error.ts";
-import { ownSocket } from "../../runtime/own-socket.ts";
+import { liveSocket, NOT_RUNNING } from "../../runtime/own-socket.ts";
 import { UsageError } from "../../usage-error.ts";
 import { lockFileBeside } from "../lock-file.ts";
 import { chooseMcpConfig } from "./choose-mcp-config.ts";
@@ -83,13 +83,13 @@ export async function openApprovalSource({
       );
     return storeSource(openFileTrustStore(lockFile));
   }
-  const socket = ownSocket(env);
-  if (await socket.isLive()) return socketSource(socket.path);
+  const socketPath = await liveSocket(env);
+  if (socketPath !== undefined) return socketSource(socketPath);
   const servers = chooseMcpConfig(mcpConfig, env);
   const file = servers === undefined ? undefined : lockFileBeside(servers);
   if (file !== undefined) return storeSource(openFileTrustStore(file));
   throw new CommandError(
-    'Cannot show what agents ask for and have: no "rockbot up" over the in-memory bus runs here. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE; for a service that keeps approvals in a file, --lock-file FILE',
+    `Cannot show what agents ask for and have: ${NOT_RUNNING}. For bridges that share a Redis, give its address: --redis redis://host; for the servers of a file, --mcp-config FILE; for a service that keeps approvals in a file, --lock-file FILE`,
   );
 }
 

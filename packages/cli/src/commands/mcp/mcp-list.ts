@@ -5,7 +5,7 @@ import { chooseMcpConfig } from "../../client/mcp/choose-mcp-config.ts";
 import { askMcpIndex, askMcpServers, tryMcpServers } from "../../client/mcp/mcp-servers.ts";
 import { CommandError } from "../../command-error.ts";
 import { ExitCode } from "../../exit-code.ts";
-import { ownSocket } from "../../runtime/own-socket.ts";
+import { liveSocket } from "../../runtime/own-socket.ts";
 import { UsageError } from "../../usage-error.ts";
 
 export interface McpListOptions {
@@ -32,14 +32,14 @@ export async function listMcpServers({ bus, policy, mcpConfig, json = false }: M
   if (url !== MEMORY_BUS && mcpConfig === undefined)
     return listIndex(url, policy ?? (env["POLICY_FILE"] || undefined), json);
   const file = chooseMcpConfig(mcpConfig, env);
-  const socket = ownSocket(env);
-  const isRunning = mcpConfig === undefined && (await socket.isLive());
-  const where = isRunning ? 'the running "rockbot up"' : `${file}, tried from here`;
-  const servers = isRunning
-    ? await askMcpServers(socket.path)
-    : file === undefined
-      ? undefined
-      : await tryMcpServers(file, env);
+  const socketPath = mcpConfig === undefined ? await liveSocket(env) : undefined;
+  const where = socketPath !== undefined ? 'the running "rockbot up"' : `${file}, tried from here`;
+  const servers =
+    socketPath !== undefined
+      ? await askMcpServers(socketPath)
+      : file === undefined
+        ? undefined
+        : await tryMcpServers(file, env);
   if (servers === undefined)
     throw new CommandError(
       'There are no MCP servers: name a file by --mcp-config or MCP_CONFIG, here or for "rockbot up"',
