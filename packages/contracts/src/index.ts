@@ -195,5 +195,5 @@ export {
 } from "./json/parse-json.ts";
 export { isInexactText, quoteInexact } from "./json/scan-json.ts";
 export { valueAt } from "./json/value-at.ts";
-export { printable, printableJson } from "./printable.ts";
+export { printable, printableJson, withHiddenShown } from "./printable.ts";
 export { visibleText } from "./visible-text.ts";

@@ -14,6 +14,12 @@ export function printable(text: string, maxLength = 200): string {
 /** JSON on one line, fit for a terminal: it parses to the same value. */
 export const printableJson = (value: object): string => JSON.stringify(value).replace(UNPRINTABLE, escaped);
 
+/** All that a reader does not see, or sees in another order or as a usual space. */
+const HIDDEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800[\p{Z}--[ ]]]/gv;
+
+/** A JSON text with escapes for all that is hidden in it: it parses to the same value. */
+export const withHiddenShown = (json: string): string => json.replace(HIDDEN, escaped);
+
 const escaped = (char: string): string =>
   Array.from({ length: char.length }, (_, index) => `\\u${char.charCodeAt(index).toString(16).padStart(4, "0")}`).join(
     "",

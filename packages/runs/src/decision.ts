@@ -72,17 +72,28 @@ export function judgeDecision(
   if (approval === undefined) return "nobody was asked about this call";
   const decision = readDecision(signed, key);
   if (decision === undefined) return "its signature is not that of the operators' door";
-  const { operator } = decision;
   const changed = otherThan(run, approval.binding, decision);
   if (changed !== undefined) return `it is about another ${changed} than the call has`;
-  if (operator === run.operator) return `"${operator}" made this call, and so does not decide about it`;
-  if (!approval.asked.some(({ by }) => by.includes(operator)))
-    return `the policy asks ${namesIn(approval)}, and not "${operator}"`;
-  if (approval.decisions.some((each) => readDecision(each, key)?.operator === operator))
-    return `"${operator}" has decided already`;
+  const why = whyNotBy(run, decision.operator, key);
+  if (why !== undefined) return why;
   const isApproved = decision.verdict === "approve" && isFulfilled(run, [...approval.decisions, signed], key);
   return { decision, isApproved };
 }
+
+/** Why an operator does not decide about a run, in words. */
+export function whyNotBy(run: Run, operator: string, key: KeyObject): string | undefined {
+  const { approval } = run;
+  if (approval === undefined) return "nobody was asked about this call";
+  if (operator === run.operator) return `"${operator}" made this call, and so does not decide about it`;
+  if (!isAsked(approval, operator)) return `the policy asks ${namesIn(approval)}, and not "${operator}"`;
+  if (approval.decisions.some((each) => readDecision(each, key)?.operator === operator))
+    return `"${operator}" has decided already`;
+  return undefined;
+}
+
+/** Tells whether the policy asks this operator. */
+export const isAsked = ({ asked }: Pick<Approval, "asked">, operator: string): boolean =>
+  asked.some(({ by }) => by.includes(operator));
 
 /** Tells whether the decisions of a run, each verified anew, approve it as it is bound now. */
 export function isApproved(run: Run, binding: Binding, key: KeyObject): boolean {

@@ -2,11 +2,13 @@ export {
   type Decision,
   hashOf,
   isApproved,
+  isAsked,
   isSignedDecision,
   MAX_NOTE,
   namesIn,
   readDecision,
   signDecision,
+  whyNotBy,
 } from "./decision.ts";
 export {
   type Answer,

@@ -44,6 +44,8 @@ import { createPolicyApp, POLICY_PATH } from "./operators/operator-policy.ts";
 import { operatorRoutes } from "./operators/operator-routes.ts";
 import { createToolsApp, TOOLS_PATH } from "./operators/operator-tools.ts";
 import { SessionHub } from "./sessions/session-hub.ts";
+import { createWaitingApp, WAITING_PATH } from "./waiting/waiting-app.ts";
+import { WaitingCalls } from "./waiting/waiting-calls.ts";
 
 /** The parts of the process that a gateway uses. */
 // Many because: each is a part of the process around it, and all have a default.
@@ -93,12 +95,13 @@ export interface OperatorParts {
   readonly figures: ServiceFigures;
   /** Gives the decisions of an operator about tools and servers of strangers, in all services. */
   readonly approvals: (operator: string) => OperatorApprovals;
-  /** The runs of all services, to be read; undefined if this process does not see them. */
-  readonly runs: RunStore | undefined;
+  /** Reads the calls that wait for people, and brings decisions. */
+  readonly waiting: WaitingCalls;
   /** Reads what the agent keeps. */
   readonly readAgent: ReadAgent;
   /** Reads the audit logs of all services. */
   readonly audits: AuditLogs;
+  readonly log: Logger;
   /** Aborts when the process stops and running requests are not waited for any longer. */
   readonly signal: AbortSignal;
 }
@@ -236,10 +239,11 @@ export async function startGateway(
             letters,
             figures,
             approvals: commandApprovals({ caller, commander }),
-            runs,
+            waiting: new WaitingCalls({ runs, caller, policy, commander, commandKey }),
             readAgent: agentReader({ caller, commander }),
             audits: createAuditLogs({ audit, elsewhere: { caller, commander } }),
             signal: drainOver.signal,
+            log,
           }),
     localOperator,
     findCall: withKeptArguments(allJournals ?? (() => [caller.journal])),
@@ -335,18 +339,21 @@ function callsAndPolicy({
   letters,
   figures,
   approvals,
+  waiting,
   readAgent,
   audits,
+  log,
 }: OperatorParts): OperatorHttpApp {
   const journals = () => [caller.journal];
   return operatorRoutes({
-    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: letters.services }),
+    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: letters.services, waiting }),
     [HISTORY_PATH]: createHistoryApp(figures),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
     [AGENTS_PATH]: createAgentsApp(readAgent),
     [DLQ_PATH]: letters,
     [MCP_PATH]: createApprovalsApp(approvals),
+    [WAITING_PATH]: createWaitingApp(waiting, { log }),
     [AUDIT_PATH]: createAuditApp(audits),
     [POLICY_PATH]: createPolicyApp({ policy, knownTools: caller.knownTools, journals }),
   });

@@ -1,5 +1,5 @@
 import type { AuditState, FoundLine } from "@rockbot/records/audit";
-import type { CallRecord } from "@rockbot/records/journal";
+import type { CallRecord, TextDigest } from "@rockbot/records/journal";
 
 export type { MemoryPage, MemoryText, SessionPage, Transcript } from "@rockbot/contracts";
 
@@ -129,6 +129,68 @@ export interface CallWithInner {
   readonly inner: readonly Call[];
   /** True if these are all. */
   readonly isWhole: boolean;
+}
+
+/** The calls that wait for operators, the oldest first: `GET /operator/waiting`. */
+export interface WaitingCalls {
+  readonly calls: readonly WaitingCall[];
+  /** True if there are more. */
+  readonly more: boolean;
+  /** What is missing, and why, in words. */
+  readonly problems: readonly string[];
+  /** True if this operator's decisions need the code that `rockbot up` has printed at its terminal. */
+  readonly needsCode: boolean;
+}
+
+/** A call that waits: `GET /operator/waiting/{id}`. Its caller has chosen the id of the call, and the arguments. */
+export interface WaitingCall {
+  readonly id: string;
+  readonly service: string;
+  readonly caller: string;
+  readonly toolCallId: string;
+  readonly tool: string;
+  /** Who made the call as its caller. */
+  readonly operator?: string;
+  readonly given: TextDigest;
+  /** JSON, as it is approved. Left out if the operator may not see it, or a list has become too long: then `GET` of one has it. */
+  readonly arguments?: string;
+  /** The same with escapes for all that is invisible, or turns text around, if there is any. */
+  readonly visible?: string;
+  /** Goes back with the decision, and names what was shown. There with the arguments. */
+  readonly shown?: string;
+  /** All of them must be fulfilled. */
+  readonly asked: readonly { readonly by: readonly string[]; readonly needed: number }[];
+  readonly decisions: readonly {
+    readonly operator: string;
+    readonly verdict: "approve" | "reject";
+    readonly at: number;
+    readonly note?: string;
+  }[];
+  /** Unix milliseconds. */
+  readonly createdAt: number;
+  readonly expiresAt: number;
+  /** True if it waits on when its caller has left. */
+  readonly isKept: boolean;
+  /** True if untrusted content led to it. */
+  readonly hasReadUntrusted: boolean;
+  /** True, or why this operator cannot decide about it, in words. */
+  readonly mayDecide: true | string;
+}
+
+/** An operator's decision: `POST /operator/waiting/{id}`. */
+export interface WaitingDecision {
+  readonly verdict: "approve" | "reject";
+  /** Names the call as it was read. */
+  readonly shown: string;
+  /** For the caller, if it is rejected, and for the audit log. At most 2000 characters. */
+  readonly note?: string;
+  /** Needed where `needsCode` of the list says so. */
+  readonly code?: string;
+}
+
+/** The state of the call after a decision: `parked` if it needs further approvals. */
+export interface WaitingDecided {
+  readonly state: "parked" | "ready" | "running" | "ended";
 }
 
 /** Texts of a call that are kept: `GET /operator/calls/{toolCallId}/kept`. */

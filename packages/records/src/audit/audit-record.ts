@@ -73,6 +73,8 @@ export interface OperatorDeed {
   readonly of?: string | undefined;
   /** Why, in the operator's words. */
   readonly note?: string | undefined;
+  /** What a decision about a call is bound to: the hash of the arguments. The line has a hash of that. */
+  readonly arguments?: string | undefined;
   readonly outcome: string;
 }
 

@@ -215,7 +215,7 @@ class AuditWriter implements AuditLog {
     const fields: Record<string, unknown> = {};
     for (const [name, value] of Object.entries(record))
       fields[name] = typeof value === "string" ? shortened(value) : value;
-    if ("arguments" in record) fields.arguments = this.#key.hash(record.arguments);
+    if ("arguments" in record && record.arguments !== undefined) fields.arguments = this.#key.hash(record.arguments);
     return fields;
   }
 

@@ -15,7 +15,7 @@ export {
 
 // What it keeps for operators.
 
-export type { KeepRule, KeptTexts, TextDigest } from "./kept-texts.ts";
+export { digestOf, type KeepRule, type KeptTexts, type TextDigest } from "./kept-texts.ts";
 
 // Where it outlives the caller. A store in Redis comes from ./redis, so that only its users load the client.
 

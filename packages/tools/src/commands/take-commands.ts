@@ -1,11 +1,16 @@
 import type { KeyObject } from "node:crypto";
+import { isRecord } from "@rockbot/base";
 import type { Bus, Logger } from "@rockbot/bus";
 import { createEnvelope, decodeMessage, type Envelope, printable, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { AuditLog } from "@rockbot/records/audit";
+import { isSignedDecision } from "@rockbot/runs";
 import type { Identity, Sender } from "../messages/identity.ts";
 import { encodeReply } from "../messages/reply.ts";
 import { toToolError } from "../to-tool-error.ts";
 import { type Command, CommandCheck } from "./signed-command.ts";
+
+/** The kind of command that brings an operator's decision about a call. */
+export const DECIDE = "run.decide";
 
 /**
  * Obeys a command of one kind.
@@ -58,8 +63,7 @@ export function createCommandTaker(
       outcome = toToolError(error, kind).code;
       throw error;
     } finally {
-      const { of, note } = subjectOf(body);
-      await audit?.write({ event: "operator", service, operator, action: kind, of, outcome, ...note });
+      await audit?.write({ event: "operator", service, operator, action: kind, outcome, ...subjectOf(body) });
     }
   }
 
@@ -85,13 +89,29 @@ const refused = (why: string): ToolError => new ToolError(ToolErrorCode.Denied, 
 const MAX_SUBJECT = 4_000;
 
 /** What a command is about, for the audit log: a call, a question, or definitions and servers, each with its hash. */
-function subjectOf({ toolCallId, asked, tools, servers, note }: Command["body"]) {
+function subjectOf({ toolCallId, asked, tools, servers, note, decision }: Command["body"]) {
+  const said = decision === undefined ? undefined : statementIn(decision);
   const decided = [tools, servers].flatMap((list) => (Array.isArray(list) ? list : [])).map(decidedIn);
-  const of = [toolCallId, asked].find((one) => typeof one === "string") ?? decided.join(", ");
+  const named = [toolCallId, asked].find((one) => typeof one === "string") ?? decided.join(", ");
+  const of = said === undefined ? named : `${named}: ${said["verdict"]} ${said["tool"]} for ${said["caller"]}`;
+  const words = said === undefined ? note : said["note"];
+  const hash = said?.["argumentsHash"];
   return {
     of: of === "" ? undefined : printable(of, MAX_SUBJECT),
-    note: typeof note === "string" ? { note: printable(note, MAX_SUBJECT) } : {},
+    ...(typeof words === "string" ? { note: printable(words, MAX_SUBJECT) } : {}),
+    ...(typeof hash === "string" ? { arguments: hash } : {}),
   };
+}
+
+/** A signed decision's content. It counts only if the service takes it, which is the line's outcome. */
+function statementIn(decision: unknown): Readonly<Record<string, unknown>> | undefined {
+  if (!isSignedDecision(decision)) return undefined;
+  try {
+    const statement: unknown = JSON.parse(decision.statement);
+    return isRecord(statement) ? statement : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 function decidedIn(one: unknown): string {

@@ -1,10 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { isSignedDecision } from "@rockbot/runs";
-import type { CommandHandler } from "../commands/take-commands.ts";
+import { type CommandHandler, DECIDE } from "../commands/take-commands.ts";
 import type { RunKeeper } from "./run-keeper.ts";
-
-/** The kind of command that brings an operator's decision about a call. */
-export const DECIDE = "run.decide";
 
 /** The kind of command that brings a person's answer to the question of a call. */
 export const ANSWER = "run.answer";

@@ -15,8 +15,8 @@ import {
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
 import { createCommander } from "../commands/send-commands.ts";
+import { DECIDE } from "../commands/take-commands.ts";
 import type { Tool } from "../define/define-tool.ts";
-import { DECIDE } from "../runs/run-commands.ts";
 import { heldTool, testPolicy, testSet, testTool } from "../test-tools.ts";
 import { serveTools } from "./serve-tools.ts";
 

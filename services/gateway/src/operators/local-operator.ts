@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { registerSecret } from "@rockbot/base/redaction";
+import { DecisionCode } from "../door/decision-code.ts";
 import type { Operator } from "../door/operator.ts";
 import { LoginCodes } from "./login-codes.ts";
 import { ownerNamed } from "./operator.ts";
@@ -10,11 +11,13 @@ export interface LocalOperator extends Operator {
   readonly token: string;
   /** Each opens the console once, for this operator. */
   readonly codes: LoginCodes;
+  /** Programs of the same user can open the socket, and so the console. */
+  readonly decisionCode: DecisionCode;
 }
 
 /** @param clock Unix milliseconds */
 export function createLocalOperator(clock: () => number = Date.now): LocalOperator {
   const token = randomBytes(32).toString("base64url");
   registerSecret(token);
-  return { ...ownerNamed("local"), token, codes: new LoginCodes(clock) };
+  return { ...ownerNamed("local"), token, codes: new LoginCodes(clock), decisionCode: new DecisionCode(clock) };
 }

@@ -1,21 +1,13 @@
 import { CallState, OPEN } from "@rockbot/records/journal";
+import { count, list, objectOf, text, time } from "./operation-schemas.ts";
 import { OperatorRight, OperatorSight } from "./operator.ts";
 import type { OperatorOperation } from "./operator-operation.ts";
 import { readingOperations } from "./reading-operations.ts";
 import { steeringOperations } from "./steering-operations.ts";
 
-const text = { type: "string" };
-const count = { type: "integer", minimum: 0 };
-const time = { type: "integer", description: "Unix milliseconds." };
 const orNull = (schema: object): object => ({ oneOf: [schema, { type: "null" }] });
 const known = { type: ["integer", "null"], minimum: 0, description: "Null if nothing is known." };
 const duration = { type: ["number", "null"], description: "Milliseconds; null if no call ended." };
-const list = (items: object): object => ({ type: "array", items });
-const objectOf = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({
-  type: "object",
-  required: Object.keys(required),
-  properties: { ...required, ...optional },
-});
 
 const me = objectOf(
   {

@@ -7,7 +7,7 @@ import type { HeardService, ToolCaller } from "@rockbot/tools";
 import type { ServiceFigures } from "../figures/service-figures.ts";
 import type { HttpApp } from "../http/http-server.ts";
 import { noSuchOperatorPath } from "./operator-routes.ts";
-import { busProblems, heldProblems, serviceProblems, toldProblems } from "./problems.ts";
+import { busProblems, heldProblems, serviceProblems, toldProblems, type Waiting, waitingProblems } from "./problems.ts";
 
 /** Where an operator reads how the system stands. */
 export const OVERVIEW_PATH = "/operator/overview";
@@ -20,6 +20,8 @@ export interface OverviewParts {
   readonly figures?: ServiceFigures | undefined;
   /** Services that may have dead letters, besides those that have been heard of. @default there are none */
   readonly lettersOf?: readonly string[] | undefined;
+  /** The calls that wait for operators. @default none do */
+  readonly waiting?: { list(): Promise<Waiting> } | undefined;
   /** What else the process knows. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
 }
@@ -40,12 +42,13 @@ const LETTERS_MS = 2_000;
 
 /** `GET /operator/overview`: what is wrong, the services, and the calls of the last hour. */
 export function createOverviewApp(parts: OverviewParts): HttpApp {
-  const { bus, lettersOf = [], further } = parts;
+  const { bus, lettersOf = [], waiting, further } = parts;
   const letters = keptFor(SLOW_KEPT_MS, (services: readonly HeardService[]) =>
     letterProblems(bus, new Set([...lettersOf, ...services.map(({ service }) => service)])),
   );
+  const parked = keptFor(SLOW_KEPT_MS, async () => waiting?.list());
   const more = keptFor(SLOW_KEPT_MS, async () => further?.());
-  const overview = keptFor(KEPT_MS, async () => overviewOf(parts, { letters, more }));
+  const overview = keptFor(KEPT_MS, async () => overviewOf(parts, { letters, parked, more }));
   return {
     async fetch({ url, method }) {
       if (method !== "GET" || new URL(url).pathname !== OVERVIEW_PATH) return noSuchOperatorPath();
@@ -75,12 +78,16 @@ function keptFor<Of, T>(ms: number, ask: (of: Of) => Promise<T>): (of: Of) => Pr
 
 interface Slow {
   readonly letters: (services: readonly HeardService[]) => Promise<readonly Problem[]>;
+  readonly parked: (of: undefined) => Promise<Waiting | undefined>;
   readonly more: (of: undefined) => Promise<Further | undefined>;
 }
 
-async function overviewOf({ bus, caller, policy, figures }: OverviewParts, { letters, more }: Slow): Promise<Overview> {
+async function overviewOf(
+  { bus, caller, policy, figures }: OverviewParts,
+  { letters, parked, more }: Slow,
+): Promise<Overview> {
   const revision = policy?.current().revision;
-  const [services, known] = await Promise.all([caller.services(), more(undefined)]);
+  const [services, waiting, known] = await Promise.all([caller.services(), parked(undefined), more(undefined)]);
   return {
     at: Date.now(),
     version,
@@ -91,6 +98,7 @@ async function overviewOf({ bus, caller, policy, figures }: OverviewParts, { let
       ...services.flatMap((service) => serviceProblems(service, revision)),
       ...toldProblems(services),
       ...(known?.problems ?? heldProblems(caller)),
+      ...waitingProblems(waiting),
       ...(bus.isReady ? await letters(services) : []), // else that is the problem
     ],
     services: services.map((service) => shownService(service, figures)),

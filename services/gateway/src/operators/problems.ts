@@ -1,6 +1,7 @@
 import { ProblemCode, standingProblems } from "@rockbot/base";
 import type { Bus } from "@rockbot/bus";
 import type { Problem } from "@rockbot/console/api";
+import { counted } from "@rockbot/contracts";
 import type { HeardService, ToolCaller } from "@rockbot/tools";
 
 /** A call that has waited for so long says that its service does not keep up. */
@@ -85,6 +86,27 @@ export function heldProblems(caller: Pick<ToolCaller, "agent" | "heldFrom">): re
       what: `${held.length} tools of MCP servers wait for an operator: ${held.slice(0, 5).join(", ")}`,
       next: 'Read their definitions and decide, on the page Servers or by "rockbot mcp approve"',
       page: "servers",
+    },
+  ];
+}
+
+/** The calls that wait for operators, the oldest first. */
+export interface Waiting {
+  readonly runs: readonly { readonly createdAt: number }[];
+  /** True if there are more. */
+  readonly more: boolean;
+}
+
+/** @param waiting undefined if it is not known */
+export function waitingProblems(waiting: Waiting | undefined): readonly Problem[] {
+  const [oldest] = waiting?.runs ?? [];
+  if (waiting === undefined || oldest === undefined) return [];
+  const count = `${waiting.more ? "More than " : ""}${counted(waiting.runs.length, "call")}`;
+  return [
+    {
+      level: "warning",
+      what: `${count} wait for an approval, the oldest since ${new Date(oldest.createdAt).toISOString()}`,
+      next: 'Read and decide: "rockbot approvals ls", or GET /operator/waiting with the right decide',
     },
   ];
 }

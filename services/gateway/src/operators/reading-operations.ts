@@ -1,19 +1,9 @@
+import { count, flag, list as listOf, objectOf, text, time } from "./operation-schemas.ts";
 import type { OperatorOperation } from "./operator-operation.ts";
 
-const text = { type: "string" };
-const count = { type: "integer", minimum: 0 };
-const time = { type: "integer", description: "Unix milliseconds." };
-const flag = { type: "boolean" };
 const cursor = { ...text, description: "Of the page before." };
-const objectOf = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({
-  type: "object",
-  required: Object.keys(required),
-  properties: { ...required, ...optional },
-});
-const list = (required: Record<string, object>, optional: Record<string, object> = {}): object => ({
-  type: "array",
-  items: objectOf(required, optional),
-});
+const list = (required: Record<string, object>, optional: Record<string, object> = {}): object =>
+  listOf(objectOf(required, optional));
 
 const isPartial = { ...flag, description: "Not all instances of the agent answered." };
 

@@ -1,11 +1,38 @@
+import { count, flag, list, objectOf, text, time } from "./operation-schemas.ts";
 import type { OperatorOperation } from "./operator-operation.ts";
 
-const text = { type: "string" };
 const service = { ...text, description: "Whose dead letters; of all services if left out of a list." };
 const id = { ...text, maxLength: 255, description: "The message's id; of all messages if left out." };
 const letters = { service, id };
+const verdict = { enum: ["approve", "reject"] };
+const waiting = objectOf(
+  {
+    id: text,
+    service: text,
+    caller: text,
+    toolCallId: text,
+    tool: text,
+    given: objectOf({ bytes: count }, { hash: text }),
+    asked: list(objectOf({ by: list(text), needed: count })),
+    decisions: list(objectOf({ operator: text, verdict, at: time }, { note: text })),
+    createdAt: time,
+    expiresAt: time,
+    isKept: { ...flag, description: "It waits on when its caller has left." },
+    hasReadUntrusted: { ...flag, description: "Untrusted content led to it." },
+    mayDecide: { oneOf: [{ const: true }, { ...text, description: "Why not." }] },
+  },
+  {
+    operator: { ...text, description: "Who made the call as its caller." },
+    arguments: {
+      ...text,
+      description: "JSON, as it is approved, for operators who are asked about it, or see arguments.",
+    },
+    visible: { ...text, description: "The same with escapes for invisible characters, if there are any." },
+    shown: { ...text, description: "Goes back with the decision." },
+  },
+);
 
-/** What steers services: dead letters, and the definitions and servers of strangers. */
+/** What steers services: dead letters, calls that wait, and the definitions and servers of strangers. */
 export const steeringOperations: readonly OperatorOperation[] = [
   {
     method: "post",
@@ -44,4 +71,20 @@ export const steeringOperations: readonly OperatorOperation[] = [
   },
   { method: "get", path: "/operator/mcp/registrations", summary: "Show the servers of agents.", right: "servers" },
   { method: "post", path: "/operator/mcp/removals", summary: "Take servers of agents away.", right: "servers" },
+  {
+    method: "get",
+    path: "/operator/waiting",
+    summary: "List the calls that wait for operators, the oldest first.",
+    right: "decide",
+    answer: objectOf({ calls: list(waiting), more: flag, problems: list(text), needsCode: flag }),
+  },
+  { method: "get", path: "/operator/waiting/{id}", summary: "Show one of them.", right: "decide", answer: waiting },
+  {
+    method: "post",
+    path: "/operator/waiting/{id}",
+    summary:
+      "Approve or reject it: `verdict`, `shown` as GET gave it, perhaps a `note`, and the `code` of `rockbot up`.",
+    right: "decide",
+    answer: objectOf({ state: { enum: ["parked", "ready", "running", "ended"] } }),
+  },
 ];

@@ -1,0 +1,155 @@
+import { createPublicKey, type KeyObject } from "node:crypto";
+import { reasonOf } from "@rockbot/base";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { PolicyHolder } from "@rockbot/policy";
+import { hashOf, type Run, RunState, type RunStore, readDecision, signDecision, whyNotBy } from "@rockbot/runs";
+import type { ToolCaller } from "@rockbot/tools";
+import { type Commander, DECIDE } from "@rockbot/tools/commands";
+import { askServices } from "../operators/ask-services.ts";
+
+export interface WaitingCallsParts {
+  /** The store that all services share. @default what waits is not known, and each answer says what to set */
+  readonly runs: RunStore | undefined;
+  readonly caller: Pick<ToolCaller, "services">;
+  readonly policy: Pick<PolicyHolder, "current"> | undefined;
+  /** Gives services commands, and the key that it signs with. @default nobody decides here */
+  readonly commander: Pick<Commander, "send"> | undefined;
+  readonly commandKey: KeyObject | undefined;
+}
+
+/** The calls that wait for people, the oldest first. */
+export interface Parked {
+  readonly runs: readonly Run[];
+  /** True if there are more. */
+  readonly more: boolean;
+  /** What is missing, and why, in words. */
+  readonly problems: readonly string[];
+}
+
+/** A decision of an operator about a run as it was read. */
+export interface OperatorDecision {
+  readonly operator: string;
+  readonly verdict: "approve" | "reject";
+  readonly note?: string | undefined;
+}
+
+/** So many runs of each service are read, and as many are listed. */
+const MAX_READ = 200;
+/** How long the instances of a service have to answer, in milliseconds. */
+const ANSWER_MS = 3_000;
+const NO_KEY =
+  "this gateway signs no decisions. Set OPERATOR_KEY of the gateway, and OPERATOR_PUBLIC_KEY of the services";
+const NO_STORE =
+  "Calls that wait are not known here: this gateway shares no store with the services. Set REDIS_URL of the gateway to the Redis of the services";
+
+/** Reads the calls that wait for people in all services, and brings the decisions of operators to those services. */
+export class WaitingCalls {
+  readonly #parts: WaitingCallsParts;
+  readonly #publicKey: KeyObject | undefined;
+
+  constructor(parts: WaitingCallsParts) {
+    this.#parts = parts;
+    this.#publicKey = parts.commandKey === undefined ? undefined : createPublicKey(parts.commandKey);
+  }
+
+  async list(): Promise<Parked> {
+    const { runs, problems, isCut } = await this.#open();
+    const parked = runs.filter(waitsForApproval);
+    parked.sort((a, b) => a.createdAt - b.createdAt);
+    return { runs: parked.slice(0, MAX_READ), more: isCut || parked.length > MAX_READ, problems };
+  }
+
+  /** @throws {ToolError} `not_found` in words if it does not wait */
+  async find(runId: string): Promise<Run> {
+    const { runs, problems } = await this.#open();
+    const run = runs.find((each) => each.runId === runId);
+    if (run !== undefined && waitsForApproval(run)) return run;
+    const why =
+      run !== undefined
+        ? "it needs no approval, or has it already"
+        : "it was decided, it was not decided in time, or its caller has left";
+    throw new NotWaitingError(["Cannot find a call of this id that waits", why, ...problems].join(". "));
+  }
+
+  /** The decisions about a run that were made so far. */
+  decisionsOf({ approval }: Run) {
+    const key = this.#publicKey;
+    return key === undefined ? [] : (approval?.decisions ?? []).flatMap((each) => readDecision(each, key) ?? []);
+  }
+
+  /** Why an operator cannot decide about a run here, in words. */
+  whyNot(run: Run, operator: string): string | undefined {
+    return this.#publicKey === undefined ? NO_KEY : whyNotBy(run, operator, this.#publicKey);
+  }
+
+  /**
+   * Signs a decision, and sends it to all instances of the service: the first one notes it.
+   * @returns the state of the run by then
+   * @throws {ToolError} in words if none did
+   */
+  async decide(run: Run, { operator, verdict, note }: OperatorDecision): Promise<RunState> {
+    const { caller, commander, commandKey } = this.#parts;
+    if (commandKey === undefined || commander === undefined)
+      throw new ToolError(ToolErrorCode.Unavailable, `Cannot decide: ${NO_KEY}`);
+    const decision = signDecision(commandKey, run, { verdict, operator, note });
+    const body = { caller: run.caller, toolCallId: run.toolCallId, decision };
+    const { answers, problems } = await askServices(
+      { caller, commander },
+      {
+        kind: DECIDE,
+        operator,
+        bodyOf: (service) => (service === run.service ? body : undefined),
+        timeoutMs: ANSWER_MS,
+      },
+    );
+    const noted = answers.find(({ answer }) => typeof answer["state"] === "string");
+    if (noted !== undefined) return noted.answer["state"] as RunState;
+    throw new ToolError(
+      ToolErrorCode.Unavailable,
+      `Nothing was decided: ${problems.join(". ") || `"${run.service}" does not run now. The call waits on: decide again once it runs`}`,
+    );
+  }
+
+  async #open(): Promise<{
+    readonly runs: readonly Run[];
+    readonly problems: readonly string[];
+    readonly isCut: boolean;
+  }> {
+    const { runs: store, caller, policy } = this.#parts;
+    if (store === undefined) return { runs: [], problems: [NO_STORE], isCut: false };
+    const heard = (await caller.services()).map(({ service }) => service);
+    const services = new Set([...heard, ...Object.keys(policy?.current().document.services ?? {})]);
+    const found = await Promise.all(
+      [...services].map(async (service) => {
+        try {
+          // What a service has written under another name is not shown as that one's.
+          const all = await store.open(service, MAX_READ);
+          return {
+            runs: all.filter((run) => run.service === service),
+            problems: [],
+            isCut: all.length >= MAX_READ,
+          };
+        } catch (error) {
+          return { runs: [], problems: [`Calls of "${service}" are missing: ${reasonOf(error)}`], isCut: false };
+        }
+      }),
+    );
+    return {
+      runs: found.flatMap((each) => each.runs),
+      problems: found.flatMap((each) => each.problems),
+      isCut: found.some((each) => each.isCut),
+    };
+  }
+}
+
+const waitsForApproval = ({ state, question, approval }: Run): boolean =>
+  state === RunState.Parked && question === undefined && approval !== undefined;
+
+/** No call of that id waits for people. */
+export class NotWaitingError extends Error {
+  override readonly name = "NotWaitingError";
+}
+
+/** Names a run as it was shown: all that a decision is bound to. */
+export const shownHash = ({ runId, service, toolCallId, approval }: Run): string =>
+  hashOf(JSON.stringify([runId, service, toolCallId, approval?.arguments, approval?.binding]));
