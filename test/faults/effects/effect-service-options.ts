@@ -14,6 +14,8 @@ export interface EffectServiceOptions {
    * and metrics by the process's environment.
    */
   readonly deployed?: { readonly policyFile: string; readonly auditFile: string } | undefined;
+  /** Has calls wait for people: by the text of a policy, and the public key of the operators' door in PEM. */
+  readonly waiting?: { readonly policy: string; readonly operatorKey: string } | undefined;
   readonly concurrency?: number | undefined;
   readonly heartbeatSeconds?: number | undefined;
   /** The versions of the release that it stands for. @default this one */

@@ -3,13 +3,15 @@
  * "ready" on stdout, and at its end how much memory it has had.
  */
 
+import { createPublicKey } from "node:crypto";
 import { connectBus } from "@rockbot/bus-rabbitmq";
-import { openPolicy } from "@rockbot/policy";
+import { createPolicy, holdPolicy, openPolicy, readPolicy } from "@rockbot/policy";
 import { onShutdown } from "@rockbot/process";
 import { startTelemetry } from "@rockbot/process/telemetry";
 import { openAuditLog } from "@rockbot/records/audit";
 import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { connectRedisRateStore } from "@rockbot/records/rates/redis";
+import { connectRedisRunStore } from "@rockbot/runs/redis";
 import { serveTools } from "@rockbot/tools";
 import { killBus } from "../kills/kill-bus.ts";
 import { KillSwitch } from "../kills/kill-point.ts";
@@ -29,6 +31,7 @@ const {
   queueVersions,
   killAt,
   killCalls = 1,
+  waiting,
 } = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
 const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
 const log = { debug: () => {}, info: say, warn: say, error: say };
@@ -57,11 +60,20 @@ await using _tools = await serveTools(
     }).map((tool) => ({ ...tool, definition: { ...tool.definition, name: `${tool.definition.name}_${service}` } })),
     guides: [{ name: service, summary: "For tests.", document: "# Tests" }],
   },
-  { service, concurrency, claims, log, ...more },
+  { service, concurrency, claims, log, ...more, ...(await openWaiting()) },
 );
 process.stdout.write("ready\n");
 await shutdown.requested;
 process.stdout.write(`${peakMemoryMb()} MB\n`);
+
+async function openWaiting() {
+  if (waiting === undefined || redis === undefined) return {};
+  return {
+    policy: holdPolicy(createPolicy(await readPolicy(waiting.policy, "of the test"))),
+    operatorKey: createPublicKey(waiting.operatorKey),
+    runs: stack.use(await connectRedisRunStore(redis.url, { prefix: redis.prefix, log })),
+  };
+}
 
 async function openDeployed({ policyFile, auditFile }: NonNullable<EffectServiceOptions["deployed"]>) {
   stack.use(await startTelemetry({ service, logTo: "stderr", logLevel: "error" }));

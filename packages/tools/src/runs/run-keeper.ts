@@ -360,11 +360,10 @@ export function endOf(run: Pick<Run, "toolCallId" | "toolName">, reply: Reply, a
   return { code, at, reply: { type, body: Buffer.from(body).toString("base64") } };
 }
 
-function waiterOf({ leftMs, approval, question }: ParkedCall, { message, address }: Arrival, now: number): Waiter {
-  const isToldAtOnce =
-    message.headers[Header.Keep] === Keep.Detached && approval === undefined && question === undefined;
-  const tellBeforeMs = Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5));
-  return { ...address, tellAt: isToldAtOnce ? now : now + leftMs - tellBeforeMs, until: now + leftMs };
+function waiterOf({ leftMs }: ParkedCall, { message, address }: Arrival, now: number): Waiter {
+  const isDetached = message.headers[Header.Keep] === Keep.Detached;
+  const tellAt = isDetached ? now : now + leftMs - Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5));
+  return { ...address, tellAt, until: now + leftMs };
 }
 
 function isKeptBy({ headers }: Envelope): boolean {
