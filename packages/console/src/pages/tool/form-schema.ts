@@ -6,39 +6,25 @@ type Json = Readonly<Record<string, unknown>>;
 export type FormSchema = { readonly schema: Json } | { readonly why: string };
 
 /** The most schemas in it, with all references written out. */
-const MAX_NODES = 5_000;
+const MAX_NODES = 2_000;
 const MAX_DEPTH = 64;
 const MAX_WORDS = 1_000;
 
-const MAPS: ReadonlySet<string> = new Set(["properties", "$defs", "definitions", "dependentSchemas"]);
-const LISTS: ReadonlySet<string> = new Set(["allOf", "anyOf", "oneOf", "prefixItems", "items"]);
-const ONES: ReadonlySet<string> = new Set(
-  ["items", "additionalItems", "additionalProperties", "contains", "propertyNames"].concat([
-    "not",
-    "if",
-    "then",
-    "else",
-  ]),
-);
+const words = (list: string): ReadonlySet<string> => new Set(list.split(" "));
+const MAPS = words("properties $defs definitions dependentSchemas dependencies");
+const LISTS = words("allOf anyOf oneOf prefixItems items");
+const ONES = words("items additionalItems additionalProperties contains propertyNames not if then else");
 /** Expressions may take for ever, and the rest leads elsewhere, or chooses widgets that change what is typed. */
-const DROPPED: ReadonlySet<string> = new Set(
-  ["pattern", "patternProperties", "format", "title", "description"].concat([
-    "$schema",
-    "$id",
-    "id",
-    "$anchor",
-    "$dynamicAnchor",
-    "$dynamicRef",
-    "$recursiveRef",
-    "$recursiveAnchor",
-  ]),
+const DROPPED = words(
+  "pattern patternProperties format title description $schema $id id $anchor $dynamicAnchor $dynamicRef $recursiveRef",
 );
 
 class NoFormError extends Error {}
 
 /**
  * Takes out of a schema what a form cannot be trusted with. Each argument keeps its name as the label: a title is a
- * stranger's word, and stands with the description. One of several values is chosen by the value and its title. Services check what is left out here.
+ * stranger's word, and stands with the description. One of several values is chosen by the value and its title.
+ * Services check what is left out here.
  */
 export function formSchema(schema: object): FormSchema {
   try {
@@ -58,7 +44,12 @@ const isObject = (value: unknown): value is Json =>
 function withBelow(schema: Json, change: (below: unknown, keyword: string) => unknown): Json {
   const entries = Object.entries(schema).map(([keyword, value]): [string, unknown] => {
     if (MAPS.has(keyword) && isObject(value))
-      return [keyword, Object.fromEntries(Object.entries(value).map(([name, one]) => [name, change(one, keyword)]))];
+      return [
+        keyword,
+        Object.fromEntries(
+          Object.entries(value).map(([name, one]) => [name, Array.isArray(one) ? one : change(one, keyword)]),
+        ),
+      ];
     if (LISTS.has(keyword) && Array.isArray(value)) return [keyword, value.map((one) => change(one, keyword))];
     return [keyword, ONES.has(keyword) ? change(value, keyword) : value];
   });
@@ -77,12 +68,12 @@ function copy(schema: unknown, depth = 0, place = ""): unknown {
     throw new NoFormError("It refers to another schema, which is not looked up.");
   const [title, description] = [wordsOf(schema["title"]), wordsOf(schema["description"])];
   const isChoice = place === "oneOf" || place === "anyOf";
-  const words = joined(isChoice ? "" : title, description);
+  const said = joined(isChoice ? "" : title, description);
   const name = isChoice ? joined(JSON.stringify(schema["const"]), title) : "";
-  return { ...copied, ...(name === "" ? {} : { title: name }), ...(words === "" ? {} : { description: words }) };
+  return { ...copied, ...(name === "" ? {} : { title: name }), ...(said === "" ? {} : { description: said }) };
 }
 
-const joined = (...words: readonly (string | undefined)[]): string => words.filter(Boolean).join(": ");
+const joined = (...parts: readonly (string | undefined)[]): string => parts.filter(Boolean).join(": ");
 
 const wordsOf = (text: unknown): string => (typeof text === "string" ? visible(text.slice(0, MAX_WORDS)) : "");
 
