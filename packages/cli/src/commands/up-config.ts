@@ -14,7 +14,6 @@ export interface UpOptions {
   readonly mcpConfig?: string;
   readonly policy?: string;
   readonly audit?: string;
-  readonly runs?: string;
   readonly unsafeLocalScripts?: boolean;
 }
 

@@ -91,7 +91,7 @@ export async function up(options: UpOptions): Promise<void> {
   const { runs: sharedRuns } = await openState(["runs"], records);
   const hasRuns = chosen.some(({ service }) => service.state.includes("runs"));
   await using ownRuns =
-    sharedRuns === undefined && hasRuns ? await openOwnRuns(options.runs ?? RUNS_FILE, log) : undefined;
+    sharedRuns === undefined && hasRuns ? await openOwnRuns(process.env, log) : undefined;
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
   // heard of all when the slowest runs.
@@ -189,9 +189,6 @@ export async function up(options: UpOptions): Promise<void> {
   printError(describe(config, { ...parts, probes: health.port }));
   await shutdown.requested; // Then running calls drain, the bus closes, spans are flushed.
 }
-
-/** Where calls that wait are kept without Redis. */
-const RUNS_FILE = ".rockbot/runs.db";
 
 /** How long the start waits for MCP servers that neither are there nor have failed. Their tools come later, too. */
 const MCP_SERVERS_MS = 10_000;

@@ -75,10 +75,6 @@ Ctrl-C, 143 by SIGTERM. An unknown tool and arguments that a tool refuses are wr
       "run scripts without a sandbox if this machine has none; for development, and only for callers whose policy names the tool",
     )
     .option("--audit <file>", "append one line for each call to this file; see rockbot audit")
-    .option(
-      "--runs <file>",
-      "without Redis, keep calls that wait for people in this file, of one process (default .rockbot/runs.db)",
-    )
     .option("--config <file>", "a YAML or JSON file with a section for each service, such as webTools for web-tools")
     .option("--policy <file>", POLICY)
     .addHelpText(
@@ -93,6 +89,7 @@ Examples:
 Each setting of the file is also a variable: braveApiKey is BRAVE_API_KEY. An option beats a variable, and a variable
 beats the file. The log is text at a terminal and JSON elsewhere; LOG_FORMAT=json or LOG_FORMAT=text forces one.
 At a terminal it has warnings and errors only, unless the variable LOG_LEVEL asks for more, as LOG_LEVEL=info does.
+Without Redis, calls that wait for people are kept in runs.db, in the folder DATA_DIRECTORY or else .rockbot.
 Other commands reach this process through a unix socket; over a broker only such as open, calls, dlq and mcp ls do,
 and a gateway has to run here. Its folder is $ROCKBOT_RUNTIME_DIR,
 else $XDG_RUNTIME_DIR/rockbot, else {tmpdir}/rockbot-{uid}. A folder that is there already needs the mode 0700.`,

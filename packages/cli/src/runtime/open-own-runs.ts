@@ -1,17 +1,19 @@
-import { dirname, resolve } from "node:path";
+import { join } from "node:path";
 import type { Logger } from "@rockbot/bus";
 import { makeDataDirectory } from "@rockbot/records";
 import { openSqliteRunStore, type RunStore } from "@rockbot/runs";
+
+/** The folder of the data of this process itself, where DATA_DIRECTORY does not put all data. */
+const OWN_FOLDER = ".rockbot";
+const FILE = "runs.db";
 
 /**
  * The runs of all services of one process, in a file that outlives it. Where the file cannot be used, as another process
  * has it, they are kept in memory: nothing else depends on them.
  */
-export async function openOwnRuns(file: string, log: Logger): Promise<RunStore> {
-  const path = resolve(file);
+export async function openOwnRuns(env: Readonly<Record<string, string | undefined>>, log: Logger): Promise<RunStore> {
   try {
-    makeDataDirectory(dirname(path), { setBy: "--runs" });
-    return await openSqliteRunStore(path);
+    return await openSqliteRunStore(join(makeDataDirectory(env["DATA_DIRECTORY"] || OWN_FOLDER), FILE));
   } catch (error) {
     log.warn(
       { reason: String(error) },
