@@ -14,7 +14,7 @@ import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
 import { SharedRecords } from "@rockbot/records/shared";
 import type { RunningRestTools } from "@rockbot/rest-tools";
-import { openState } from "@rockbot/services/state";
+import { openState, type State } from "@rockbot/services/state";
 import { createToolCaller } from "@rockbot/tools";
 import { readCommandCheck, readCommandKey } from "@rockbot/tools/commands";
 import type { OperatorApprovals } from "@rockbot/trust";
@@ -88,10 +88,8 @@ export async function up(options: UpOptions): Promise<void> {
   await using records = new SharedRecords({ redisUrl: config.redisUrl, keepsAll: keepsAll(chosen), log });
   const isReached = records.seek();
   reasons.push(() => (isReached() ? undefined : "Redis has not been reached since the start"));
-  const { runs: sharedRuns } = await openState(["runs"], records);
   const hasRuns = chosen.some(({ service }) => service.state.includes("runs"));
-  await using ownRuns =
-    sharedRuns === undefined && hasRuns ? await openOwnRuns(process.env, log) : undefined;
+  await using ownRuns = config.redisUrl === undefined && hasRuns ? await openOwnRuns(process.env, log) : undefined;
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
   // heard of all when the slowest runs.
@@ -135,7 +133,7 @@ export async function up(options: UpOptions): Promise<void> {
           ...parts,
           ...remembered,
           blobs: inProcess ?? remembered.blobs,
-          runs: sharedRuns ?? ownRuns,
+          runs: ownRuns ?? remembered.runs,
         }).catch(nameThePort),
       ),
     );
@@ -397,9 +395,7 @@ function remember(
   const own = service.state.includes("rates")
     ? records
     : started.use(new SharedRecords({ redisUrl: config.redisUrl, log }));
-  const state = service.state.filter(
-    (kind) =>
-      kind === "rates" || kind === "claims" || (config.redisUrl !== undefined && kind !== "runs" && kind !== "allRuns"),
-  );
+  const isOfProcess = (kind: State): boolean => kind === "rates" || kind === "claims" || kind === "runs";
+  const state = service.state.filter((kind) => isOfProcess(kind) || config.redisUrl !== undefined);
   return openState(state, own);
 }
