@@ -6,6 +6,7 @@ import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { RunStore } from "@rockbot/runs";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
 import type { Commander } from "@rockbot/tools/commands";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
@@ -94,6 +95,8 @@ export interface GatewayAppOptions {
   readonly keepAliveMs?: number | undefined;
   /** Why calls cannot be carried now, in words; empty if they can. @default always ready */
   readonly notReady?: (() => readonly string[]) | undefined;
+  /** The runs of all services: calls that wait for people, or run detached. @default none are known */
+  readonly runs?: RunStore | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal?: AbortSignal | undefined;
   readonly log?: Logger | undefined;
@@ -138,6 +141,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     ending,
     keys = new RunningKeys(),
     refusals,
+    runs,
     signal,
     log = silentLogger,
   } = options;
@@ -181,7 +185,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   addGuideRoutes(app, caller);
   app.post("/v1/tools/:name/invoke", (c) => invokeTool(c));
   app.get("/v1/calls/:toolCallId", async (c) =>
-    c.json(await describeCall(caller, c.req.param("toolCallId"), c.get("caller"))),
+    c.json(await describeCall(caller, c.req.param("toolCallId"), { by: c.get("caller"), runs })),
   );
   if (chat !== undefined) {
     const embed = embeddings(caller, callOptions);

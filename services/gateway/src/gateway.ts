@@ -246,6 +246,7 @@ export async function startGateway(
             log,
           }),
     localOperator,
+    runs,
     findCall: withKeptArguments(allJournals ?? (() => [caller.journal])),
     commander,
     audit,

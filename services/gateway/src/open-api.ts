@@ -123,6 +123,13 @@ export function openApiDocument(
             "What becomes of the call when the connection closes before its answer. `keep` needs an Idempotency-Key: GET /v1/calls/{key} has the answer.",
           schema: { enum: ["cancel", "keep"], default: "cancel" },
         },
+        prefer: {
+          name: "Prefer",
+          in: "header",
+          description:
+            "`respond-async`: the call runs without its client, up to 24 hours. The answer is 202 at once, and `Location` names where its end is.",
+          schema: { enum: ["respond-async"] },
+        },
         untrusted: {
           name: "rockbot-untrusted",
           in: "header",
@@ -169,7 +176,7 @@ export function openApiDocument(
           {
             toolCallId: { type: "string" },
             toolName: { type: "string" },
-            state: { enum: Object.values(CallState) },
+            state: { enum: [...Object.values(CallState), "waiting", "ready"] },
             attempts: { type: "integer", minimum: 1, description: "How often it was asked for under this id." },
             deadline: { type: "string", format: "date-time" },
             steps: {
@@ -223,7 +230,7 @@ function invokeOperation(tool: ListedTool): object {
     summary: tool.description,
     tags: [tool.source],
     ...(tool.trust === undefined ? {} : { "x-trust": tool.trust }),
-    parameters: ["session", "timeout", "idempotencyKey", "age", "onClose", "untrusted"].map((name) => ({
+    parameters: ["session", "timeout", "idempotencyKey", "age", "onClose", "prefer", "untrusted"].map((name) => ({
       $ref: `#/components/parameters/${name}`,
     })),
     requestBody: { required: true, content: json(standalone(tool.parameters, `${tool.name}:parameters`)) },

@@ -371,7 +371,8 @@ function isKeptBy({ headers }: Envelope): boolean {
   return keep === Keep.IfParked || keep === Keep.Detached;
 }
 
-function replyOf(run: Run): Reply {
+/** The answer of a run that has ended. */
+export function replyOf(run: Run): Reply {
   const { reply } = run.end ?? {};
   return (reply === undefined ? undefined : decodeReply(Buffer.from(reply.body, "base64"), reply.type)) ?? notKept(run);
 }

@@ -10,6 +10,8 @@ export interface CallHeaders {
   readonly firstSentMsAgo: number | undefined;
   /** True if the call goes on when the client's connection closes. */
   readonly goesOn: boolean;
+  /** True if the client does not wait for the end: it gets the call's address at once. */
+  readonly isDetached: boolean;
   /** True if the client says that untrusted content led to the call: that restricts only. */
   readonly hasReadUntrusted: boolean;
 }
@@ -24,7 +26,7 @@ export interface CallHeadersOptions {
 }
 
 /**
- * Reads `Idempotency-Key`, `rockbot-age-ms`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and
+ * Reads `Idempotency-Key`, `Prefer: respond-async`, `rockbot-age-ms`, `rockbot-session`, `rockbot-timeout-ms`, `rockbot-on-close` and
  * `rockbot-untrusted`. The same key of the same caller is the same call.
  * @throws {ToolError} `invalid_arguments` that names every fault
  */
@@ -65,6 +67,7 @@ export function readCallHeaders(
     sessionId: session,
     timeoutMs: asked,
     goesOn: onClose === "keep",
+    isDetached: (header("prefer") ?? "").split(/[,;]/).some((part) => part.trim().toLowerCase() === "respond-async"),
     hasReadUntrusted: untrusted === "true",
   };
 }

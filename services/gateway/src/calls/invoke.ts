@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Logger } from "@rockbot/bus";
-import { newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { Keep, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
@@ -103,15 +103,17 @@ export function invoke(
         hasReadUntrusted: asked.hasReadUntrusted || again?.hasReadUntrusted === true,
         onBehalfOf,
         operator,
+        // Who has the key, or the address, may come back for the end.
+        keep: asked.isDetached ? Keep.Detached : hasKey ? Keep.IfParked : undefined,
         keepAnswer: hasKey,
         isSentAgain: hasKey,
         onSent: () => {
           isSent = true;
         },
         // A call that goes on without its client is left for the next gateway, if there is a journal.
-        signal: asked.goesOn ? undefined : gone.signal,
+        signal: asked.goesOn || asked.isDetached ? undefined : gone.signal,
       };
-      if (!asked.goesOn) bound.add(gone);
+      if (!asked.goesOn && !asked.isDetached) bound.add(gone);
       if (signal?.aborted) gone.abort(signal.reason);
       if (!accepts(c.req.header("accept"), "text/event-stream"))
         return sendJson(outgoing, await caller.call(toolName, args, options), headers);

@@ -30,6 +30,7 @@ export interface CallName {
 }
 
 const statuses: Readonly<Record<string, number>> = {
+  [ToolErrorCode.Pending]: 202,
   [ToolErrorCode.InvalidArguments]: 400,
   [ToolErrorCode.Denied]: 403,
   [ToolErrorCode.ToolNotFound]: 404,
@@ -74,6 +75,7 @@ export function errorBody(error: ToolError, call?: CallName): object {
 export function answerError(c: Context, error: ToolError, call?: CallName): Response {
   if (error.retryAfterMs !== undefined)
     c.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
+  if (error.code === ToolErrorCode.Pending && call !== undefined) c.header("location", `/v1/calls/${call.toolCallId}`);
   if (error.code === HttpErrorCode.Unauthorized) c.header("www-authenticate", 'Bearer realm="rockbot"');
   return c.json(errorBody(error, call), statusOf(error.code) as ContentfulStatusCode);
 }
