@@ -15,7 +15,9 @@ const LINE_BREAK = 0x0a;
 export async function* linesOf(file: string): AsyncGenerator<FileLine> {
   if ((await stat(file)).isDirectory())
     throw Object.assign(new Error(`Cannot read ${file}: it is a folder`), { code: "EISDIR", path: file });
-  yield* linesIn(createReadStream(file));
+  const stream = createReadStream(file);
+  stream.on("error", () => {}); // the loop over its chunks throws it
+  yield* linesIn(stream);
 }
 
 /** The lines of a file's bytes, likewise. Each chunk is awaited, so that other work has its turn in between. */

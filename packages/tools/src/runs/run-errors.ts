@@ -8,7 +8,7 @@ export function pending(run: Run): ToolError {
   const waits = state === RunState.Parked ? `waits for ${waitedFor(run)}` : "has not ended yet";
   const then = isKept
     ? `Call it again with the same id and arguments to get its result: ${JSON.stringify(toolCallId)}. Do not make another call of it.`
-    : "Nothing was run, and nothing will be. Call it again if it is still wanted, with more time.";
+    : "Nothing was run, and nothing will be. Call it again if it is still wanted.";
   return new ToolError(ToolErrorCode.Pending, `"${toolName}" ${waits}. ${then}`, {
     details: { mayHaveRun: hasStarted, state, toolCallId, runId, isKept },
   });
