@@ -6,6 +6,8 @@ interface TraceEvent {
   readonly ph: string;
   readonly ts: number;
   readonly dur?: number;
+  /** Processor time. */
+  readonly tdur?: number;
   readonly pid: number;
   readonly tid: number;
   readonly args?: {
@@ -53,4 +55,10 @@ export function interactionsMs(events: readonly TraceEvent[]): number[] {
       longest.set(interactionId, Math.max(longest.get(interactionId) ?? 0, duration));
   }
   return [...longest.values()];
+}
+
+/** The most processor time that a task of the page's main thread took, in milliseconds: waiting for a processor is not in it. */
+export function longestTaskMs(events: readonly TraceEvent[]): number {
+  const { pid, tid } = events.find(({ name }) => name === "EventTiming") ?? {};
+  return Math.max(0, ...events.flatMap((one) => (one.pid === pid && one.tid === tid ? (one.tdur ?? 0) : []))) / 1_000;
 }

@@ -8,7 +8,7 @@ import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { parseArgs } from "node:util";
-import { interactionsMs, interactiveMs, traced } from "./browser-trace.ts";
+import { interactionsMs, interactiveMs, longestTaskMs, traced } from "./browser-trace.ts";
 import { type ConsoleWorld, startConsoleWorld } from "./console-world.ts";
 
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
@@ -43,14 +43,14 @@ const killed = await kills(world);
 const cost = await viewers(world);
 const more = median(cost.with) - median(cost.without);
 const noise = Math.max(...[cost.with, cost.without].map((rounds) => Math.max(...rounds) - Math.min(...rounds)));
-const { interactions, rows } = await manyRows(world);
+const { interactions, rows, longestTask } = await manyRows(world);
 const figures = [
   ["First page can be used, median", `${median(interactive).toFixed(0)} ms`, "< 1000 ms", median(interactive) < 1_000],
   [
-    `Slowest of ${interactions.length} interactions, ${rows} rows of ${sizes.calls} calls`,
+    `Slowest of ${interactions.length} interactions at ${rows} rows`,
     `${Math.max(0, ...interactions).toFixed(0)} ms`,
     "≤ 100 ms",
-    interactions.length > 0 && Math.max(...interactions) <= 100 && (rows === sizes.calls || "for these rows"),
+    interactions.length > 0 && Math.max(...interactions) <= 100,
   ],
   [
     `\`kill -9\` of a service is seen, p95 of ${killed.length}`,
@@ -77,7 +77,8 @@ ${figures.map(([what, is, aim, isMet]) => `| ${what} | ${is} | ${aim} | ${isMet 
 
 - The first page: from the navigation to the table of services, by the browser's own trace. A task of more than 50 ms that began before counts to its end. Each of ${interactive.length} loads is of
   a session that is logged in: ${list(interactive)} ms.
-- Interactions: keys in the search fields of *Calls*, and clicks, each until its next frame, by the trace. The gateway sends the newest ${rows} of the ${sizes.calls} calls, which are the rows of the list.
+- Interactions: keys in the list of *Calls* and in its search fields, and clicks, each until its next frame, by the trace. The page has read ${rows} calls before, by scrolling to the last one. In milliseconds: ${list(interactions)}.
+  No task of the page took more than ${longestTask.toFixed(0)} ms of processor time. The rest is waiting for a processor.
 - Killed: from the signal to the words in the page: ${list(killed)} ms.
 - Viewers: processor time of the gateway's process in ${sizes.rounds} rounds of ${sizes.roundMs / 1_000} s each, in turn, as % of a core. Without viewers: ${percents(cost.without)}. With ${VIEWERS}: ${percents(cost.with)}.
   The calls come by HTTP, and each viewer got ${cost.statesPerSecond.toFixed(2)} states a second. Where rounds of one kind differ by more than the two kinds do, the cost is below what this run can show.
@@ -169,17 +170,27 @@ async function callAtRate({ call }: ConsoleWorld, ms: number): Promise<void> {
 
 async function manyRows(
   of: ConsoleWorld,
-): Promise<{ readonly interactions: readonly number[]; readonly rows: number }> {
+): Promise<{ readonly interactions: readonly number[]; readonly rows: number; readonly longestTask: number }> {
   await using _service = await of.startService();
   await untilServed(of);
   for (let made = 0; made < sizes.calls; made += AT_ONCE) await Promise.all(Array.from({ length: AT_ONCE }, of.call));
   const page = await of.openTab();
-  const answer = page.waitForResponse((response) => response.url().includes("/operator/calls?"));
   await page.goto(`${of.url}/console/calls`);
-  const { calls } = (await (await answer).json()) as { readonly calls: readonly object[] };
   await page.getByRole("link", { name: /echo/ }).first().waitFor();
+  const place = page.locator(".rows");
+  let rows = 0;
+  while (rows < sizes.calls) {
+    await place.evaluate((element) => element.scrollTo(0, (element as { scrollHeight: number }).scrollHeight));
+    await pause(100);
+    rows = Number(/\d+/.exec((await place.getAttribute("aria-label")) ?? "")?.[0]);
+  }
   const field = page.getByRole("textbox").first();
   const events = await traced(of.browser, page, async () => {
+    await place.focus();
+    for (const key of ["Home", "PageDown", "PageDown", "End", "PageUp", "Home"]) {
+      await page.keyboard.press(key);
+      await pause(200);
+    }
     await field.click();
     await field.pressSequentially("gateway", { delay: 60 });
     await pause(1_000);
@@ -188,7 +199,7 @@ async function manyRows(
     await pause(1_000);
   });
   await page.context().close();
-  return { interactions: interactionsMs(events), rows: calls.length };
+  return { interactions: interactionsMs(events), rows, longestTask: longestTaskMs(events) };
 }
 
 async function untilServed({ call }: ConsoleWorld): Promise<void> {

@@ -1,6 +1,6 @@
 import { getRouteApi, Link } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { useCallback, useEffect, useRef } from "react";
 import type { CallFilter } from "../api/queries.ts";
 import type { Call } from "../api/types.ts";
 import { StateBadge } from "../look/badge.tsx";
@@ -121,11 +121,13 @@ function Rows({
   readonly onEnd: (() => Promise<void>) | undefined;
 }) {
   const place = useRef<HTMLElement>(null);
+  // Another function would have all rows measured anew, with each key that is pressed.
+  const keyAt = useCallback((index: number) => `${found[index]?.caller} ${found[index]?.toolCallId}`, [found]);
   const rows = useVirtualizer({
     count: found.length,
     getScrollElement: () => place.current,
     estimateSize: rowPixels,
-    getItemKey: (index) => `${found[index]?.caller} ${found[index]?.toolCallId}`,
+    getItemKey: keyAt,
     overscan: 12,
   });
   const shown = rows.getVirtualItems();

@@ -1,5 +1,5 @@
 import { useQuery } from "@tanstack/react-query";
-import { useCallback, useEffect, useMemo, useRef, useState } from "react";
+import { startTransition, useCallback, useEffect, useMemo, useRef, useState } from "react";
 import { type CallFilter, calls, NEWEST, readCalls } from "../api/queries.ts";
 import type { Call, Calls } from "../api/types.ts";
 
@@ -55,7 +55,8 @@ export function useCalls(filter: CallFilter) {
   const { data } = newest;
   const isOfSearch = data !== undefined && !newest.isPlaceholderData;
   useEffect(() => {
-    if (isOfSearch) setSeen((before) => afterNewest(before, of, data));
+    // Thousands of rows may be drawn: a key that is pressed meanwhile goes first.
+    if (isOfSearch) startTransition(() => setSeen((before) => afterNewest(before, of, data)));
   }, [of, data, isOfSearch]);
 
   const cursor = seen?.of === of ? seen.cursor : undefined;
