@@ -12,6 +12,7 @@ export { type HttpApp, serveHttp } from "./http/http-server.ts";
 
 // Endpoints for operators, behind their tokens or a socket of their own.
 
+export type { Operator } from "./door/operator.ts";
 export { createLocalOperator, type LocalOperator } from "./operators/local-operator.ts";
 export { type OperatorHttpApp, ownerNamed } from "./operators/operator.ts";
 export { AGENTS_PATH, createAgentsApp } from "./operators/operator-agents.ts";
@@ -23,3 +24,4 @@ export { noSuchOperatorPath, operatorRoutes } from "./operators/operator-routes.
 export { createToolsApp, TOOLS_PATH } from "./operators/operator-tools.ts";
 export { OPERATOR_PATH } from "./operators/operators-app.ts";
 export { createSee } from "./operators/see.ts";
+export { createWaitingApp, WAITING_PATH } from "./waiting/waiting-app.ts";

@@ -30,6 +30,7 @@ export interface CallCommandOptions {
   readonly json?: boolean;
   readonly timeout?: string;
   readonly session?: string;
+  readonly id?: string;
   readonly allowAddress?: readonly string[];
   readonly mcpConfig?: string;
   readonly policy?: string;
@@ -42,7 +43,7 @@ const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, Too
 export async function call(
   name: string,
   words: readonly string[],
-  { bus, json = false, timeout, session, allowAddress = [], mcpConfig, policy }: CallCommandOptions,
+  { bus, json = false, timeout, session, id, allowAddress = [], mcpConfig, policy }: CallCommandOptions,
 ): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
@@ -52,6 +53,8 @@ export async function call(
     );
   if (session !== undefined && !isSessionId(session))
     faults.push("--session: expected 1 to 256 visible ASCII characters");
+  if (id !== undefined && !/^[0-9a-f]{32}$/.test(id))
+    faults.push("--id: expected the 32 hex digits that an earlier command has printed");
   const known = Object.values(tools).find((tool) => tool.name === name)?.inputSchema as Schema | undefined;
   const given = await readWords(words, faults);
   let args = Array.isArray(given) ? known && argumentsFromPairs(given, known, faults) : given;
@@ -71,7 +74,7 @@ export async function call(
   args ??= argumentsFromPairs(given as readonly ArgumentPair[], await schemaOf(client, name), faults);
   if (faults.length > 0) throw new UsageError(faults);
   using progress = showProgress(process.stderr);
-  const toolCallId = newId();
+  const toolCallId = id ?? newId();
   try {
     const response = await client.call(name, args, {
       toolCallId,
@@ -88,12 +91,21 @@ export async function call(
     if (!(error instanceof ToolError)) throw error;
     if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
     console.error(plainText(`rockbot: ${error.code}: ${error.message}`));
+    if (error.code === ToolErrorCode.Pending) console.error(afterPending(error, toolCallId));
     process.exitCode = signal.aborted
       ? new Interrupted(await requested).exitCode
       : wrongUsage.has(error.code)
         ? ExitCode.Usage
         : ExitCode.Failed;
   }
+}
+
+/** What the user does about a call that people have not decided about yet. */
+function afterPending({ details }: ToolError, toolCallId: string): string {
+  const id = plainText(String(details?.["runId"])).slice(0, 64);
+  return details?.["isKept"] === true
+    ? `It waits on. To decide: rockbot approvals approve ${id}. For its result: the same command with --id ${toolCallId}`
+    : `It waited as ${id}, and is over. Make it again with a longer --timeout, and decide meanwhile: rockbot approvals ls`;
 }
 
 /** A JSON object, or the words of `key=value` arguments, whose types the tool's schema says. */

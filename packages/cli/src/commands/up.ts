@@ -103,6 +103,7 @@ export async function up(options: UpOptions): Promise<void> {
   const localOperator = createLocalOperator();
   const keys = commandKeys(chosen);
   let operators: OperatorHttpApp | undefined;
+  let waiting: OperatorParts["waiting"] | undefined;
   const journals = () => [...(caller ? [caller] : []), ...running.values()].flatMap(({ journal }) => journal ?? []);
   const further = () =>
     runningProblems({ running, servers: bridgeIn(running)?.servers, approvals: approvalsIn(running) });
@@ -119,6 +120,7 @@ export async function up(options: UpOptions): Promise<void> {
         const known = { journals, further, ...(isMemory ? { audits: createAuditLogs({ audit }) } : {}) };
         const here = keys.commandKey === undefined ? approvalsIn(running) : undefined;
         operators = operatorOf(known, here, log)(parts);
+        waiting = parts.waiting;
         return operators;
       },
       localOperator,
@@ -155,6 +157,7 @@ export async function up(options: UpOptions): Promise<void> {
       ...(await examineRunning({ running, servers: bridge?.servers, approvals: approvalsIn(running) })),
     ],
     consoleLink,
+    owner: localOperator,
     audit,
   };
   const serving = { drainMs: graceMs, signal: shutdown.signal, log };
@@ -168,17 +171,19 @@ export async function up(options: UpOptions): Promise<void> {
       ? undefined
       : await serveSocket(
           socket,
-          { ...forOwner, bus, caller, approvals: approvalsIn(running), journals, figures, further, policy },
+          { ...forOwner, bus, caller, approvals: approvalsIn(running), journals, figures, further, waiting, policy },
           serving,
         );
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none
   await (caller && untilHeard(caller, servingOf(chosen, running)));
   if (shutdown.isRequested) return;
   isStarted = true;
+  const isRead = process.stderr.isTTY && own.logFormat !== "json" && gateway !== undefined;
   const parts = {
     running,
     gateway,
-    consoleLink: process.stderr.isTTY && own.logFormat !== "json" ? consoleLink() : undefined,
+    consoleLink: isRead ? consoleLink() : undefined,
+    decisionCode: isRead ? localOperator.decisionCode.show() : undefined,
     tools: caller?.tools.getTools(),
     socket: (socket ?? operatorSocket)?.path,
     policy: policy.current(),
@@ -302,6 +307,7 @@ function describe(
     running,
     gateway,
     consoleLink,
+    decisionCode,
     probes,
     tools,
     socket,
@@ -312,6 +318,8 @@ function describe(
     readonly gateway: Gateway | undefined;
     /** For a person at a terminal: what it opens must not stay in a file. */
     readonly consoleLink: string | undefined;
+    /** Likewise, and for nobody else: programs of this user could open the rest. */
+    readonly decisionCode: string | undefined;
     readonly probes: number | undefined;
     readonly tools: readonly Named[] | undefined;
     readonly socket: string | undefined;
@@ -336,6 +344,8 @@ function describe(
     if (gateway.consoleUrl !== undefined)
       lines.push(`  console   ${consoleLink ?? `${gateway.consoleUrl} ("rockbot open" opens it)`}`);
   }
+  if (decisionCode !== undefined)
+    lines.push(`  code      ${decisionCode} decides about calls that wait: rockbot approvals ls`);
   if (probes !== undefined)
     lines.push(`  health    http://${urlHost(own.healthHost)}:${probes}/healthz, /readyz and /metrics`);
   if (tools !== undefined)

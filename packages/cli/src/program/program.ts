@@ -5,6 +5,7 @@ import type { CallCommandOptions } from "../commands/call.ts";
 import type { DlqCommandOptions } from "../commands/dlq.ts";
 import type { UpOptions } from "../commands/up.ts";
 import { addAgentsCommand } from "./agents-command.ts";
+import { addApprovalsCommand } from "./approvals-command.ts";
 import { addAuditCommand } from "./audit-command.ts";
 import { addBrokerCommand } from "./broker-command.ts";
 import { addCallsCommand } from "./calls-command.ts";
@@ -138,6 +139,7 @@ other users can see the arguments of the programs that you start, and so the lin
     .option("--timeout <ms>", "the timeout of the call in milliseconds (default 60000, at most 1200000)")
     .option("--policy <file>", POLICY)
     .option("--session <id>", "the working-memory namespace of the call")
+    .option("--id <id>", "the id of a call that waits for people, to get its result: with the same arguments")
     .option("--allow-address <address>", `${ALLOW}; only if the tool runs in this process`, collect)
     .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .addHelpText(
@@ -174,6 +176,7 @@ starts in this process. Ctrl-C cancels the call, wherever it runs.`,
 
   addSchedulesCommand(program);
   addCallsCommand(program);
+  addApprovalsCommand(program);
   addMcpCommand(program);
   addAgentsCommand(program);
   addKnowledgeCommand(program);

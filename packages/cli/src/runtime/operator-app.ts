@@ -8,6 +8,7 @@ import {
   createOverviewApp,
   createPolicyApp,
   createToolsApp,
+  createWaitingApp,
   type Further,
   HISTORY_PATH,
   type OperatorHttpApp,
@@ -16,6 +17,7 @@ import {
   operatorRoutes,
   POLICY_PATH,
   TOOLS_PATH,
+  WAITING_PATH,
 } from "@rockbot/gateway";
 import { createApprovalsApp, MCP_PATH } from "@rockbot/gateway/approvals";
 import { AUDIT_PATH, type AuditLogs, createAuditApp } from "@rockbot/gateway/audit";
@@ -37,6 +39,8 @@ export interface OperatorAppParts {
   readonly readAgent?: OperatorParts["readAgent"] | undefined;
   /** Gives the decisions of an operator. @default nobody decides here */
   readonly approvals?: ((operator: string) => OperatorApprovals) | undefined;
+  /** Reads the calls that wait for people, and brings decisions. @default none are known here */
+  readonly waiting?: OperatorParts["waiting"] | undefined;
   /** Reads audit logs. @default none are read here */
   readonly audits?: AuditLogs | undefined;
   /** What else is known of the services in this process. @default nothing */
@@ -55,19 +59,29 @@ export function operatorApp({
   figures,
   readAgent,
   approvals,
+  waiting,
   audits,
   further,
   signal,
   log,
 }: OperatorAppParts): OperatorHttpApp {
   return operatorRoutes({
-    [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: ownLetters.services, further }),
+    [OVERVIEW_PATH]: createOverviewApp({
+      bus,
+      caller,
+      policy,
+      figures,
+      lettersOf: ownLetters.services,
+      waiting,
+      further,
+    }),
     ...(figures === undefined ? {} : { [HISTORY_PATH]: createHistoryApp(figures) }),
     [TOOLS_PATH]: createToolsApp(caller),
     [CALLS_PATH]: createCallsApp(journals),
     ...(readAgent === undefined ? {} : { [AGENTS_PATH]: createAgentsApp(readAgent) }),
     [DLQ_PATH]: createDlqApp(async () => ({ bus, caller, policy, ...ownLetters }), { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),
+    ...(waiting === undefined ? {} : { [WAITING_PATH]: createWaitingApp(waiting, { log }) }),
     ...(audits === undefined ? {} : { [AUDIT_PATH]: createAuditApp(audits) }),
     ...(policy === undefined
       ? {}

@@ -8,6 +8,7 @@ import {
   type HttpApp,
   noSuchOperatorPath,
   OPERATOR_PATH,
+  type Operator,
   type OperatorHttpApp,
   ownerNamed,
   RefusalLog,
@@ -61,6 +62,8 @@ export interface OwnerParts {
   readonly findings?: (() => Promise<readonly Finding[]>) | undefined;
   /** Makes a link to the console. @default there is none */
   readonly consoleLink?: (() => string | undefined) | undefined;
+  /** The operator that this user is. @default one named `socket` */
+  readonly owner?: Operator | undefined;
   /** The folder of its program. @default this one's */
   readonly root?: string | undefined;
   /** Where readings leave a line, and calls that are refused here. @default nowhere: they are logged and counted only */
@@ -78,6 +81,8 @@ export interface SocketParts extends OwnerParts {
   readonly figures?: OperatorAppParts["figures"];
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
+  /** Reads the calls that wait for people, and brings decisions. @default none are known */
+  readonly waiting?: OperatorAppParts["waiting"];
   /** In force, for the operator to ask. @default nothing is said of any */
   readonly policy?: PolicyHolder | undefined;
 }
@@ -91,7 +96,18 @@ export interface SocketParts extends OwnerParts {
  */
 export async function serveSocket(
   socket: OwnSocket,
-  { bus, caller, approvals, journals = () => [caller.journal], figures, further, policy, audit, ...own }: SocketParts,
+  {
+    bus,
+    caller,
+    approvals,
+    journals = () => [caller.journal],
+    figures,
+    further,
+    waiting,
+    policy,
+    audit,
+    ...own
+  }: SocketParts,
   { drainMs, signal, log = silentLogger, notReady }: ServeSocketOptions,
 ): Promise<AsyncDisposable> {
   const drainOver = new AbortController();
@@ -116,6 +132,7 @@ export async function serveSocket(
     audits: createAuditLogs({ audit }),
     figures,
     further,
+    waiting,
     signal: drainOver.signal,
     log,
   });
@@ -155,6 +172,7 @@ function ownerApp({
   off = () => [],
   findings = async () => [],
   consoleLink = () => undefined,
+  owner = ownerNamed("socket"),
   root = CHECKOUT,
   audit,
   operator,
@@ -162,7 +180,6 @@ function ownerApp({
   log,
 }: OwnerParts & { readonly operator: OperatorHttpApp; readonly others: HttpApp; readonly log: Logger }): HttpApp {
   const mcp = createMcpApp(mcpServers);
-  const owner = ownerNamed("socket");
   const see = createSee(owner, { audit, log });
   return {
     async fetch(request, env) {

@@ -1,8 +1,5 @@
-import { createInterface } from "node:readline/promises";
+import { askLine } from "./ask-line.ts";
 
 /** Asks who sits at the terminal. Without one nobody has agreed. */
-export async function isConfirmed(question: string): Promise<boolean> {
-  if (!process.stdin.isTTY || !process.stdout.isTTY) return false;
-  using terminal = createInterface({ input: process.stdin, output: process.stderr });
-  return /^y(es)?$/i.test((await terminal.question(`${question} [y/N] `)).trim());
-}
+export const isConfirmed = async (question: string): Promise<boolean> =>
+  /^y(es)?$/i.test((await askLine(`${question} [y/N] `)) ?? "");

@@ -75,7 +75,10 @@ export function errorBody(error: ToolError, call?: CallName): object {
 export function answerError(c: Context, error: ToolError, call?: CallName): Response {
   if (error.retryAfterMs !== undefined)
     c.header("retry-after", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
-  if (error.code === ToolErrorCode.Pending && call !== undefined) c.header("location", `/v1/calls/${call.toolCallId}`);
   if (error.code === HttpErrorCode.Unauthorized) c.header("www-authenticate", 'Bearer realm="rockbot"');
-  return c.json(errorBody(error, call), statusOf(error.code) as ContentfulStatusCode);
+  // A call that waits for people and is not kept has ended with its time.
+  const isOver = error.code === ToolErrorCode.Pending && error.details?.["isKept"] !== true;
+  const status = statusOf(isOver ? ToolErrorCode.Timeout : error.code);
+  if (status === 202 && call !== undefined) c.header("location", `/v1/calls/${call.toolCallId}`);
+  return c.json(errorBody(error, call), status as ContentfulStatusCode);
 }

@@ -247,6 +247,23 @@ test("readings of arguments and decisions have their lines in the audit log, and
   });
 });
 
+test("over HTTP a call that waits on is accepted, and its key gets the end; one that does not has timed out", async () => {
+  await using mail = await startWaiting();
+  const invoke = (headers: Record<string, string>) =>
+    mail.invoke("send", { to: "bob" }, { authorization: "Bearer of-ada", ...headers });
+  const over = await invoke({ "rockbot-timeout-ms": "500" });
+  expect([over.status, over.json]).toEqual([504, expect.objectContaining({ code: "pending" })]);
+  const key = { "idempotency-key": "k-1", "rockbot-on-close": "keep" };
+  const accepted = await invoke({ ...key, "rockbot-timeout-ms": "500" });
+  expect([accepted.status, accepted.json]).toEqual([
+    202,
+    expect.objectContaining({ code: "pending", details: expect.objectContaining({ isKept: true }) }),
+  ]);
+  expect(await mail.decide("ann", await mail.one(), "approve")).toEqual([200, "ready"]);
+  expect(await invoke(key)).toMatchObject({ status: 200, json: { content: 'send {"to":"bob"}' } });
+  expect(mail.done).toEqual(["send"]);
+});
+
 test("no token of a caller reaches approvals, by no door, and no tool decides", async () => {
   await using mail = await startWaiting();
   void mail.caller.call("send", {}).catch(() => {});

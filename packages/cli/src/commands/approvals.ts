@@ -1,0 +1,114 @@
+import type { WaitingCall } from "@rockbot/console/api";
+import { printable, withHiddenShown } from "@rockbot/contracts";
+import { openWaitingClient, type WaitingClient } from "../client/waiting-client.ts";
+import { CommandError } from "../command-error.ts";
+import { askLine } from "../terminal/ask-line.ts";
+import { type Column, printTable } from "../terminal/print-table.ts";
+import { UsageError } from "../usage-error.ts";
+
+export interface DecideOptions {
+  readonly note?: string;
+  readonly json?: boolean;
+}
+
+const COLUMNS: readonly Column[] = [
+  { title: "since", least: 17 },
+  { title: "until", least: 17 },
+  { title: "tool", least: 8 },
+  { title: "caller", least: 8 },
+  { title: "id", least: 8, isId: true },
+];
+const MAX_LINE = 2_000;
+
+/** `rockbot approvals ls`: the calls that wait for people, one a line. */
+export async function listWaiting({ json = false }: { readonly json?: boolean }): Promise<void> {
+  await using client = await openWaitingClient(process.env);
+  const waiting = await client.list();
+  if (json) {
+    console.log(JSON.stringify(waiting, undefined, 2));
+    return;
+  }
+  const { calls, more, problems } = waiting;
+  printTable(
+    COLUMNS,
+    calls.map(({ createdAt, expiresAt, tool, caller, id }) => [timeOf(createdAt), timeOf(expiresAt), tool, caller, id]),
+  );
+  for (const problem of problems) console.error(printable(problem, MAX_LINE));
+  console.error(
+    `Calls that wait for an approval: ${more ? "more than " : ""}${calls.length}. One in full: rockbot approvals show ID`,
+  );
+}
+
+/** `rockbot approvals show`: one of them, with its arguments. */
+export async function showWaiting(id: string, { json = false }: { readonly json?: boolean }): Promise<void> {
+  await using client = await openWaitingClient(process.env);
+  const call = await find(client, id);
+  if (json) console.log(JSON.stringify(call, undefined, 2));
+  else for (const line of described(call)) console.log(line);
+}
+
+/** `rockbot approvals approve` and `reject`: shows a call, and decides about exactly what it has shown. */
+export async function decideWaiting(
+  verdict: "approve" | "reject",
+  id: string,
+  { note, json = false }: DecideOptions,
+): Promise<void> {
+  await using client = await openWaitingClient(process.env);
+  const call = await find(client, id);
+  for (const line of described(call)) console.error(line);
+  if (call.mayDecide !== true) throw new CommandError(`Cannot decide: ${call.mayDecide}`);
+  const code = await askLine(
+    `To ${verdict} this, type the code that "rockbot up" has printed at its terminal, beside the console: `,
+  );
+  if (code === undefined)
+    throw new CommandError(
+      "Nothing is decided: the command asks for a code, and runs without a terminal. Run it at one, or name operators with tokens in the policy, who decide at the gateway",
+    );
+  const { state } = await client.decide(call.id, {
+    verdict,
+    shown: call.shown ?? "",
+    code,
+    ...(note === undefined ? {} : { note }),
+  });
+  if (json) console.log(JSON.stringify({ id: call.id, state }));
+  else console.error(state === "parked" ? "approved: further operators have to" : OUTCOMES[verdict]);
+}
+
+const OUTCOMES = {
+  approve: "approved: the call runs",
+  reject: "rejected: the call ends, and its caller is told",
+} as const;
+
+/** @throws {UsageError} if several ids begin so */
+async function find(client: WaitingClient, id: string): Promise<WaitingCall> {
+  const { calls } = await client.list();
+  const found = id === "" ? [] : calls.filter((call) => call.id.startsWith(id));
+  if (found.length > 1)
+    throw new UsageError([`the id: ${found.length} calls begin with ${JSON.stringify(id)}. Give more of it`]);
+  return await client.show(found[0]?.id ?? id);
+}
+
+/** Lines for a terminal: what others have chosen is escaped, and of the arguments all is there. */
+function described(call: WaitingCall): readonly string[] {
+  const { tool, caller, service, id, toolCallId, operator, asked, decisions, createdAt, expiresAt } = call;
+  const names = asked.map(({ by, needed }) => `${needed} of ${by.join(", ")}`).join(", and ");
+  const lines = [
+    `${tool} for ${caller}, at ${service}: ${id}`,
+    `call ${toolCallId}${operator === undefined ? "" : `, made by the operator "${operator}"`}`,
+    `waits since ${timeOf(createdAt)} for ${names}, until ${timeOf(expiresAt)}${call.isKept ? "" : ", or until its caller has left"}`,
+    ...(call.hasReadUntrusted ? ["! untrusted content led to it"] : []),
+    ...decisions.map(
+      ({ operator: by, verdict, at, note }) =>
+        `${timeOf(at)}  ${by}: ${verdict}${note === undefined ? "" : `, ${JSON.stringify(note)}`}`,
+    ),
+    ...(call.mayDecide === true ? [] : [`! you cannot decide: ${call.mayDecide}`]),
+    ...(call.visible === undefined ? [] : ["! the arguments have invisible characters, which stand here as \\uXXXX"]),
+  ].map((line) => printable(line, MAX_LINE));
+  const given = call.arguments;
+  return [
+    ...lines,
+    given === undefined ? `arguments of ${call.given.bytes} bytes, for other operators to see` : withHiddenShown(given),
+  ];
+}
+
+const timeOf = (at: number): string => new Date(at).toISOString();
