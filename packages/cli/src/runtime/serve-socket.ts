@@ -70,6 +70,7 @@ export interface OwnerParts {
   readonly audit?: AuditLog | undefined;
 }
 
+// Many because: each is a part of the process around it, and all but two have a default.
 export interface SocketParts extends OwnerParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
