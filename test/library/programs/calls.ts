@@ -16,7 +16,7 @@ import {
 } from "rockbot";
 import { toolDefinition } from "rockbot/json-schema";
 import { ConfigError, openPolicy } from "rockbot/policy";
-import { RedisClientMissingError, SharedRecords } from "rockbot/redis";
+import { RedisClientMissingError, SharedRecords, sharedRuns } from "rockbot/redis";
 
 const steps = toolDefinition<{ readonly count: number }, { readonly done: number }>({
   name: "take_steps",
@@ -72,10 +72,11 @@ assert.ok(allToolNames.includes("web_browse"));
 await assert.rejects(openPolicy("no-such-file.yaml"), ConfigError);
 {
   await using shared = new SharedRecords({ redisUrl: "redis://127.0.0.1:1", log: silentLogger });
-  await assert.rejects(
-    shared.claims(),
-    (error) =>
-      error instanceof RedisClientMissingError &&
-      /^Cannot open the claims in Redis: .* npm install ioredis@6$/.test(error.message),
-  );
+  for (const [name, opening] of Object.entries({ claims: shared.claims(), runs: sharedRuns(shared) }))
+    await assert.rejects(
+      opening,
+      (error) =>
+        error instanceof RedisClientMissingError &&
+        new RegExp(`^Cannot open the ${name} in Redis: .* npm install ioredis@6$`).test(error.message),
+    );
 }
