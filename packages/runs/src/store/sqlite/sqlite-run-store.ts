@@ -38,7 +38,7 @@ export interface SqliteRunStoreOptions {
 
 /**
  * Runs in a file of one process, or in memory, which ends with the process. A change is in the file before it is
- * acknowledged: it outlives the process, and, in all but its last moments, the machine.
+ * acknowledged: it outlives the process and the machine. A start that was forgotten would be made again.
  * @throws {StoreUnavailableError} if the file cannot be read, another process uses it, or newer code made it
  */
 export async function openSqliteRunStore(
@@ -51,6 +51,7 @@ export async function openSqliteRunStore(
     busyTimeoutMs: BUSY_MS,
     isExclusive: true,
   });
+  db.exec("PRAGMA synchronous = FULL");
   return new SqliteRunStore(db, clock);
 }
 
