@@ -43,7 +43,7 @@ export async function startEchoService(busUrl: string): Promise<RunningProcess> 
 /** @throws {Error} with what it has said, if it ends or takes too long */
 export async function untilReady(name: string, running: RunningProcess, says: string): Promise<RunningProcess> {
   const deadline = performance.now() + READY_MS;
-  while (!running.stdout().includes(says)) {
+  while (!(running.stdout() + running.stderr()).includes(says)) {
     const over = await Promise.race([
       running.ended.then(() => true),
       new Promise<boolean>((resolve) => setTimeout(resolve, 20, false)),
