@@ -7,7 +7,7 @@ import { isAsked, MAX_NOTE, type Run } from "@rockbot/runs";
 import type { CodeRefusal } from "../door/decision-code.ts";
 import { type OperatorBindings, type OperatorHttpApp, OperatorSight } from "../operators/operator.ts";
 import { noSuchOperatorPath } from "../operators/operator-routes.ts";
-import { NotWaitingError, shownHash, type WaitingCalls } from "./waiting-calls.ts";
+import { NotWaitingError, StaleDecisionError, shownHash, type WaitingCalls } from "./waiting-calls.ts";
 
 /** Where an operator reads the calls that wait for people, and decides. */
 export const WAITING_PATH = "/operator/waiting";
@@ -49,6 +49,7 @@ export const createWaitingApp = (
       return noSuchOperatorPath();
     } catch (error) {
       if (error instanceof NotWaitingError) return refusal(error.message, 404);
+      if (error instanceof StaleDecisionError) return refusal(error.message, 409);
       if (error instanceof ToolError) return refusal(error.message, 503);
       throw error;
     }

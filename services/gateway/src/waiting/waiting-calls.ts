@@ -5,7 +5,6 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { hashOf, type Run, RunState, type RunStore, readDecision, signDecision, whyNotBy } from "@rockbot/runs";
 import type { ToolCaller } from "@rockbot/tools";
 import { type Commander, DECIDE } from "@rockbot/tools/commands";
-import { askServices } from "../operators/ask-services.ts";
 
 export interface WaitingCallsParts {
   /** The store that all services share. @default what waits is not known, and each answer says what to set */
@@ -93,21 +92,21 @@ export class WaitingCalls {
       throw new ToolError(ToolErrorCode.Unavailable, `Cannot decide: ${NO_KEY}`);
     const decision = signDecision(commandKey, run, { verdict, operator, note });
     const body = { caller: run.caller, toolCallId: run.toolCallId, decision };
-    const { answers, problems } = await askServices(
-      { caller, commander },
-      {
-        kind: DECIDE,
-        operator,
-        bodyOf: (service) => (service === run.service ? body : undefined),
-        timeoutMs: ANSWER_MS,
-      },
+    const { service } = run;
+    const served = (await caller.services()).find((each) => each.service === service && each.isServed);
+    if (served === undefined)
+      throw undecided(`"${service}" does not run now. The call waits on: decide again once it runs`);
+    const answers = await commander.send(
+      { kind: DECIDE, service, operator, body },
+      { instances: served.instances, timeoutMs: ANSWER_MS },
     );
-    const noted = answers.find(({ answer }) => typeof answer["state"] === "string");
-    if (noted !== undefined) return noted.answer["state"] as RunState;
-    throw new ToolError(
-      ToolErrorCode.Unavailable,
-      `Nothing was decided: ${problems.join(". ") || `"${run.service}" does not run now. The call waits on: decide again once it runs`}`,
-    );
+    // One instance notes it, and the others may find it noted.
+    for (const answer of answers) if (!(answer instanceof ToolError)) return answer["state"] as RunState;
+    const refusal = answers.find((answer) => answer instanceof ToolError);
+    if (refusal === undefined)
+      throw undecided(`"${service}" did not answer within ${ANSWER_MS / 1_000} s. Look whether the call still waits`);
+    if (refusal.code === ToolErrorCode.Denied) throw new StaleDecisionError(`Nothing was decided: ${refusal.message}`);
+    throw undecided(refusal.message);
   }
 
   async #open(): Promise<{
@@ -144,6 +143,13 @@ export class WaitingCalls {
 
 const waitsForApproval = ({ state, question, approval }: Run): boolean =>
   state === RunState.Parked && question === undefined && approval !== undefined;
+
+const undecided = (why: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `Nothing was decided: ${why}`);
+
+/** The service does not take the decision, such as one about a call that another operator has decided about. */
+export class StaleDecisionError extends Error {
+  override readonly name = "StaleDecisionError";
+}
 
 /** No call of that id waits for people. */
 export class NotWaitingError extends Error {
