@@ -111,6 +111,8 @@ export interface Question {
   readonly message: string;
   /** The JSON Schema of the answer. */
   readonly schema: object;
+  /** Whose words they are, if they are not those of a tool of ours. */
+  readonly origin?: string | undefined;
   /** The faults of the last answer to it, in words. */
   readonly faults?: string | undefined;
 }

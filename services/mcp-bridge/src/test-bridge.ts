@@ -1,3 +1,4 @@
+import type { KeyObject } from "node:crypto";
 import { createRequire } from "node:module";
 import { type Bus, createMemoryBus, createRequester, type Logger } from "@rockbot/bus";
 import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contracts";
@@ -5,6 +6,7 @@ import type { PolicyHolder } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { LeaseStore } from "@rockbot/records/leases";
+import type { RunStore } from "@rockbot/runs";
 import { type FaultServerBehaviour, faultServer, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import type { TrustStore } from "@rockbot/trust";
@@ -56,6 +58,8 @@ export interface TestBridgeOptions {
   /** The other parts of the file beside the servers. */
   readonly beside?: object;
   readonly log?: Logger;
+  readonly runs?: RunStore;
+  readonly operatorKey?: KeyObject;
 }
 
 /**
@@ -75,6 +79,8 @@ export async function startTestBridge(
     settleMs = 20_000,
     beside = {},
     log,
+    runs,
+    operatorKey,
   }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
@@ -93,6 +99,8 @@ export async function startTestBridge(
       trustStore,
       leases,
       log,
+      runs,
+      operatorKey,
     }),
   );
   const caller = started.use(await createToolCaller(bus, { agent: "tester" }));

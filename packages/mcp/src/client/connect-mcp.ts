@@ -1,4 +1,6 @@
 import {
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
   Client,
   type Client as ClientType,
   type PriorDiscovery,
@@ -13,6 +15,7 @@ import { cleanSchema } from "../text/clean-schema.ts";
 import { cleanText } from "../text/clean-text.ts";
 import { callResult, type McpCallResult } from "./call/call-result.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
+import { type AskPerson, answersTo, askedIn } from "./call/questions.ts";
 import { withSchemaFault } from "./call/schema-fault.ts";
 import { createTransport, type TransportType } from "./create-transport.ts";
 import { type LeftOut, Listing } from "./incoming/listing.ts";
@@ -54,6 +57,11 @@ export interface McpCallOptions {
     readonly total?: number | undefined;
     readonly message?: string | undefined;
   }) => void;
+  /**
+   * Asks a person what the server asks for, where the server's era has such questions. @throws what ends the call
+   * @default the call ends, in words
+   */
+  readonly ask?: AskPerson | undefined;
   /** Asked right before the call is sent: if it says no, it is not. @default yes */
   readonly mayStart?: (() => boolean) | undefined;
 }
@@ -248,13 +256,32 @@ async function callOnce(
   client: ClientType,
   tool: McpTool,
   args: Record<string, unknown>,
-  { timeoutMs, signal, onProgress }: McpCallOptions,
+  { timeoutMs, signal, onProgress, ask }: McpCallOptions,
 ): Promise<McpCallResult> {
-  const result = await client.callTool(
-    { name: tool.name, arguments: args, _meta: traceMeta() },
-    { timeout: timeoutMs, maxTotalTimeout: timeoutMs, resetTimeoutOnProgress: false, signal, onprogress: onProgress },
-  );
-  return withSchemaFault(callResult(result), tool.outputSchema, structuredOf(result));
+  const mayAsk = ask !== undefined && client.getProtocolEra() === "modern";
+  const options = {
+    timeout: timeoutMs,
+    maxTotalTimeout: timeoutMs,
+    resetTimeoutOnProgress: false,
+    signal,
+    onprogress: onProgress,
+    allowInputRequired: mayAsk,
+  };
+  const _meta = mayAsk
+    ? { ...traceMeta(), [CLIENT_CAPABILITIES_META_KEY]: { elicitation: { form: {} } } }
+    : traceMeta();
+  let answers = {};
+  for (let round = 0; ; round++) {
+    const result: unknown = await client.callTool({ name: tool.name, arguments: args, _meta, ...answers }, options);
+    const asked = askedIn(result);
+    if (asked === undefined || ask === undefined)
+      return withSchemaFault(
+        callResult(result as CallToolResult),
+        tool.outputSchema,
+        structuredOf(result as CallToolResult),
+      );
+    answers = await answersTo(asked, ask, round);
+  }
 }
 
 function createClient(timeoutMs: number, onToolsChanged: () => void): ClientType {

@@ -4,6 +4,7 @@ import { ProblemCode, watchProblem, within } from "@rockbot/base";
 import { createRedactor } from "@rockbot/base/redaction";
 import { type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { AskedError } from "@rockbot/tools";
 import { callError, isLost, isRefusedUnseen, isTimeOut, mayBeForgotten, sessionLost } from "./call/call-error.ts";
 import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
 import type { McpCallResult } from "./call/call-result.ts";
@@ -279,7 +280,7 @@ export class McpServer implements AsyncDisposable {
   async #call(
     tool: McpTool,
     args: Record<string, unknown>,
-    { deadline, signal, onProgress, mayStart }: Omit<McpCallOptions, "timeoutMs"> & { readonly deadline: number },
+    { deadline, signal, onProgress, mayStart, ask }: Omit<McpCallOptions, "timeoutMs"> & { readonly deadline: number },
   ): Promise<McpCallResult> {
     let lost: unknown;
     for (let attempt = 1; ; attempt++) {
@@ -294,11 +295,12 @@ export class McpServer implements AsyncDisposable {
       const sentAt = performance.now();
       using _out = this.#watch?.sent();
       try {
-        const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress });
+        const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress, ask });
         this.#failures = 0;
         this.#timeOuts.answered(tool.name);
         return result;
       } catch (error) {
+        if (error instanceof AskedError) throw error;
         const isLate = isTimeOut(error) || (signal.aborted && performance.now() >= deadline - LATE_MS);
         if (isLate) this.#timedOut(tool, leftMs, performance.now() - sentAt);
         else if (!signal.aborted) this.#timeOuts.answered(tool.name);

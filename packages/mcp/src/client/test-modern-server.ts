@@ -1,4 +1,4 @@
-import { fromJsonSchema, McpServer } from "@modelcontextprotocol/server";
+import { acceptedContent, fromJsonSchema, inputRequired, McpServer } from "@modelcontextprotocol/server";
 
 /** Tools that show each feature of the protocol, on a server of the newer SDK. `extra` are names of further tools. */
 export function modernServer(extra: readonly string[] = []): McpServer {
@@ -61,6 +61,7 @@ export function modernServer(extra: readonly string[] = []): McpServer {
       content: [{ type: "text", text: JSON.stringify(mcpReq._meta ?? {}) }],
     }),
   );
+  addOrder(server, anything);
   server.registerTool("fail", { description: "Reports a failure of its own.", inputSchema: anything }, async () => ({
     content: [{ type: "text", text: "no luck" }],
     isError: true,
@@ -75,3 +76,22 @@ export function modernServer(extra: readonly string[] = []): McpServer {
 }
 
 let cancelledWaits = 0;
+
+/** A tool that asks a person before it does anything. */
+function addOrder(server: McpServer, inputSchema: ReturnType<typeof fromJsonSchema<Record<string, unknown>>>): void {
+  server.registerTool("order", { description: "Asks how many.", inputSchema }, async (_, { mcpReq }) => {
+    const answer = acceptedContent<{ count: number }>(mcpReq.inputResponses, "count");
+    if (answer !== undefined) {
+      return { content: [{ type: "text", text: `ordered ${answer.count}, ${String(mcpReq.requestState())}` }] };
+    }
+    const requestedSchema = {
+      type: "object" as const,
+      properties: { count: { type: "number" as const } },
+      required: ["count"],
+    };
+    return inputRequired({
+      inputRequests: { count: inputRequired.elicit({ message: "How many?", requestedSchema }) },
+      requestState: "as it was",
+    });
+  });
+}

@@ -59,6 +59,7 @@ export interface ToolCallContext
 /** The context of a call, for the code of a tool that asks people. */
 export interface AskingCallContext extends ToolCallContext {
   readonly ask: NonNullable<ToolContext["ask"]>;
+  readonly canAsk: boolean;
   readonly begins: NonNullable<ToolContext["begins"]>;
 }
 

@@ -47,6 +47,8 @@ export interface ToolContext {
    * beginning with the answer. @throws what ends it, which the tool lets pass
    */
   readonly ask?: (<Value>(question: AskedOf<Value>) => Promise<Value>) | undefined;
+  /** False where the service knows no operators, so that nobody would answer: then `ask` fails. */
+  readonly canAsk?: boolean | undefined;
   /** Says that the tool has effects from here on, so that it asks nothing more. */
   readonly begins?: (() => void) | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
@@ -107,6 +109,8 @@ export interface AskedOf<Value> {
   /** The JSON Schema of the answer. */
   readonly schema: object;
   readonly validate: Validator<Value>;
+  /** Whose words they are, if they are not the tool's own. */
+  readonly origin?: string | undefined;
 }
 
 /** A call's message, and where its answer goes. */

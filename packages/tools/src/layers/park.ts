@@ -80,10 +80,12 @@ const QUESTION_MS = 24 * 3_600_000;
 /** Has the calls of a tool ask people. One that asks ends here, and its record waits for the answer. */
 const asking = (next: ToolExecutor, keeperOf: () => RunKeeper | undefined): ToolExecutor => ({
   async execute(request, context) {
-    const questions = new Questions(context.run?.run.answers);
+    const canAsk = keeperOf()?.operatorKey !== undefined;
+    const questions = new Questions(context.run?.run.answers, { canAsk });
     try {
       return await next.execute(request, {
         ...context,
+        canAsk,
         ask: (question) => questions.ask(question),
         begins: () => questions.begins(),
       });

@@ -29,11 +29,14 @@ export class RecordedError extends Error {
 /** The questions of one run of a tool. Each run begins with the answers of those before. */
 export class Questions {
   readonly #answers: readonly Answer[];
+  readonly #canAsk: boolean;
   #asked = 0;
   #hasBegun = false;
 
-  constructor(answers: readonly Answer[] = []) {
+  /** @param canAsk whether anybody can answer */
+  constructor(answers: readonly Answer[] = [], { canAsk }: { readonly canAsk: boolean }) {
     this.#answers = answers;
+    this.#canAsk = canAsk;
   }
 
   /**
@@ -41,8 +44,9 @@ export class Questions {
    * @throws {AskedError} to end the run
    * @throws {ToolError} if the tool has begun its effects, or the question cannot be asked
    */
-  async ask<Value>({ message, schema, validate }: AskedOf<Value>): Promise<Value> {
+  async ask<Value>({ message, schema, validate, origin }: AskedOf<Value>): Promise<Value> {
     if (this.#hasBegun) throw cannotAsk("it has begun its effects, which would happen twice");
+    if (!this.#canAsk) throw cannotAsk("nobody can answer here, as no operators are known");
     const secret = secretIn(schema);
     if (secret !== undefined) throw cannotAsk(`people do not type secrets into a form, such as "${secret}"`);
     const hash = hashOf(canonicalJson({ at: this.#asked++, message, schema }));
@@ -52,7 +56,7 @@ export class Questions {
       answer === undefined
         ? undefined
         : faultsText(describeFaults(validate, schema, answer.value)) || "it does not fit the schema";
-    const question: Question = { hash, message, schema, faults };
+    const question: Question = { hash, message, schema, origin, faults };
     if (JSON.stringify([question, this.#answers]).length > MAX_ASKED_BYTES)
       throw cannotAsk(`its questions and answers have more than ${MAX_ASKED_BYTES} characters`);
     throw new AskedError(question);

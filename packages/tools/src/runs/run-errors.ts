@@ -16,6 +16,8 @@ export function pending(run: Run): ToolError {
 
 /** What a run waits for, in words. */
 function waitedFor({ approval, question }: Run): string {
+  // A stranger's question is for people, and not for the model that reads this.
+  if (question?.origin !== undefined) return `a person's answer to a question of ${question.origin}`;
   if (question !== undefined) return `a person's answer to: ${visibleText(question.message)}`;
   return `the approval of ${approval === undefined ? "a person" : namesIn(approval)}`;
 }

@@ -84,6 +84,19 @@ test("a caller that leaves hears the question, and a kept call goes on without i
   expect(await shop.caller.call("order", {}, options)).toMatchObject({ content: "5" });
 });
 
+test("a tool whose service knows no operators is told that nobody would answer", async () => {
+  await using bus = createMemoryBus();
+  const run = async (_: unknown, { ask, canAsk }: AskingCallContext) => (canAsk ? "can" : `${await ask(aNumber)}`);
+  const tool = defineTool(testTool("order", async () => "").definition, run, { asks: true });
+  await using _ = await serveTools(bus, testSet(tool), { service: "shop" });
+  await using caller = await createToolCaller(bus, { agent: "ada" });
+  await caller.discovered();
+  await expect(caller.call("order", {})).rejects.toMatchObject({
+    code: "execution_failed",
+    message: expect.stringContaining("nobody can answer here"),
+  });
+});
+
 test("a tool does not ask after its first effect, nor for a secret", async () => {
   await using shop = await station(async (input, context) => {
     if ("late" in (input as object)) context.begins();

@@ -46,12 +46,20 @@ export function mcpTool(
     validateInput: validatorOf(tool.inputSchema),
     mendInput: (input) => mendArguments(tool.inputSchema, input),
   };
-  return defineTool(definition, async (input, { deadline, signal, progress }) => {
-    const { content, structured, isError } = await server.callTool(tool, input, {
-      timeoutMs: deadline - performance.now(),
-      signal,
-      onProgress: progress,
-    });
-    return { content, structured, isError, trust: saidBy(`mcp:${server.name}`) };
-  });
+  const origin = `mcp:${server.name}`;
+  return defineTool(
+    definition,
+    async (input, { deadline, signal, progress, ask, canAsk }) => {
+      const { content, structured, isError } = await server.callTool(tool, input, {
+        timeoutMs: deadline - performance.now(),
+        signal,
+        onProgress: progress,
+        ask: canAsk
+          ? ({ message, schema }) => ask({ message, schema, validate: validatorOf(schema), origin })
+          : undefined,
+      });
+      return { content, structured, isError, trust: saidBy(origin) };
+    },
+    { asks: true },
+  );
 }
