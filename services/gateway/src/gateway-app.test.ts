@@ -360,7 +360,7 @@ test("a call that was made with a key can be looked up by it, with its answer", 
   expect(unkept.json).toMatchObject({ state: "answered" });
   expect(unkept.json).not.toHaveProperty("result");
   expect((await gateway.send({ path: "/v1/calls/nobodys" })).status).toBe(404);
-  expect((await gateway.send({ path: "/v1/calls/mine", method: "DELETE" })).status).toBe(405);
+  expect((await gateway.send({ path: "/v1/calls/mine", method: "PUT" })).status).toBe(405);
 });
 
 test("a refused reuse of a key leaves the call that it stands for answered, with its answer", async () => {

@@ -11,6 +11,7 @@ import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type T
 import type { Commander } from "@rockbot/tools/commands";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import type { A2aDoor } from "./a2a/a2a-door.ts";
+import { cancelOwnCall } from "./calls/cancel-own-call.ts";
 import { describeCall } from "./calls/describe-call.ts";
 import { invoke } from "./calls/invoke.ts";
 import { RunningKeys } from "./calls/running-keys.ts";
@@ -184,9 +185,13 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   });
   addGuideRoutes(app, caller);
   app.post("/v1/tools/:name/invoke", (c) => invokeTool(c));
-  app.get("/v1/calls/:toolCallId", async (c) =>
+  app.get(CALL_PATH, async (c) =>
     c.json(await describeCall(caller, c.req.param("toolCallId"), { by: c.get("caller"), runs })),
   );
+  app.delete(CALL_PATH, async (c) => {
+    await cancelOwnCall(caller, c.req.param("toolCallId"), { by: c.get("caller"), runs });
+    return c.body(null, 204);
+  });
   if (chat !== undefined) {
     const embed = embeddings(caller, callOptions);
     addChatRoutes(app, (c) => chat(c), embed, models(caller, toolsOf));
@@ -204,8 +209,8 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     );
   });
 
-  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/v1/calls/:toolCallId", "/openapi.json"])
-    app.all(path, onlyMethod("GET"));
+  for (const path of ["/v1/tools", "/v1/guides", "/v1/guides/:name", "/openapi.json"]) app.all(path, onlyMethod("GET"));
+  app.all(CALL_PATH, onlyMethod("GET, DELETE"));
   app.all("/v1/tools/:name/invoke", onlyMethod("POST"));
   if (door !== undefined) app.all(MCP_PATH, onlyMethod("GET, POST, DELETE"));
   addFallbacks(app, log);
@@ -333,6 +338,8 @@ function addGuideRoutes(app: Hono<GatewayEnv>, caller: ToolCaller): void {
     );
   });
 }
+
+const CALL_PATH = "/v1/calls/:toolCallId";
 
 const onlyMethod =
   (method: string): MiddlewareHandler =>

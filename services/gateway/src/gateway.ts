@@ -97,6 +97,8 @@ export interface OperatorParts {
   readonly approvals: (operator: string) => OperatorApprovals;
   /** Reads the calls that wait for people, and brings decisions. */
   readonly waiting: WaitingCalls;
+  /** The runs of all services, to be read. */
+  readonly runs: RunStore | undefined;
   /** Reads what the agent keeps. */
   readonly readAgent: ReadAgent;
   /** Reads the audit logs of all services. */
@@ -240,6 +242,7 @@ export async function startGateway(
             figures,
             approvals: commandApprovals({ caller, commander }),
             waiting: new WaitingCalls({ runs, caller, policy, commander, commandKey }),
+            runs,
             readAgent: agentReader({ caller, commander }),
             audits: createAuditLogs({ audit, elsewhere: { caller, commander } }),
             signal: drainOver.signal,
@@ -341,6 +344,7 @@ function callsAndPolicy({
   figures,
   approvals,
   waiting,
+  runs,
   readAgent,
   audits,
   log,
@@ -350,7 +354,7 @@ function callsAndPolicy({
     [OVERVIEW_PATH]: createOverviewApp({ bus, caller, policy, figures, lettersOf: letters.services, waiting }),
     [HISTORY_PATH]: createHistoryApp(figures),
     [TOOLS_PATH]: createToolsApp(caller),
-    [CALLS_PATH]: createCallsApp(journals),
+    [CALLS_PATH]: createCallsApp(journals, { runs }),
     [AGENTS_PATH]: createAgentsApp(readAgent),
     [DLQ_PATH]: letters,
     [MCP_PATH]: createApprovalsApp(approvals),

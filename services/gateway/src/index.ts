@@ -6,7 +6,8 @@ export { configSchema, type GatewayConfig } from "./generated/config.ts";
 
 // To serve the same protocol elsewhere, such as on a unix socket.
 
-export { callIdOf } from "./calls/call-headers.ts";
+export { callIdOf, isCallId } from "./calls/call-headers.ts";
+export { type RunStanding, runStanding, type ShownCall, withRun } from "./calls/run-standing.ts";
 export { createGatewayApp, type GatewayAppOptions } from "./gateway-app.ts";
 export { type HttpApp, serveHttp } from "./http/http-server.ts";
 

@@ -65,23 +65,28 @@ export function openApiDocument(
         },
       },
       "/v1/calls/{toolCallId}": {
-        get: {
-          ...operation(
-            "readCall",
-            "Say how a call stands, with its answer if it was made with an Idempotency-Key and ended in the last 15 minutes.",
-            {
-              $ref: "#/components/schemas/Call",
-            },
-          ),
-          parameters: [
-            {
-              name: "toolCallId",
-              in: "path",
-              required: true,
-              description: "The call's id, or its Idempotency-Key.",
-              schema: { type: "string" },
-            },
-          ],
+        parameters: [
+          {
+            name: "toolCallId",
+            in: "path",
+            required: true,
+            description: "The call's id, or its Idempotency-Key.",
+            schema: { type: "string" },
+          },
+        ],
+        get: operation(
+          "readCall",
+          "Say how a call stands, with its answer if it was made with an Idempotency-Key and ended in the last 15 minutes.",
+          { $ref: "#/components/schemas/Call" },
+        ),
+        delete: {
+          operationId: "cancelCall",
+          summary:
+            "Cancel a call that runs, or waits for people. One that waits, or runs detached, ends a little later.",
+          responses: {
+            204: { description: "The service has been told." },
+            default: { $ref: "#/components/responses/Error" },
+          },
         },
       },
       ...(hasChat ? chatPaths : {}),
@@ -186,6 +191,7 @@ export function openApiDocument(
           },
           {
             code: { type: "string", description: "The code of the error it ended in." },
+            waitsFor: { type: "string", description: "What it waits for, such as `the approval of ann`." },
             result: { type: "object", description: "The tool's answer, as invoke gives it." },
             error: { $ref: "#/components/schemas/Error" },
           },

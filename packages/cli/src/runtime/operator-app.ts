@@ -43,6 +43,8 @@ export interface OperatorAppParts {
   readonly waiting?: OperatorParts["waiting"] | undefined;
   /** Reads audit logs. @default none are read here */
   readonly audits?: AuditLogs | undefined;
+  /** The runs of all services, to be read. @default none are known */
+  readonly runs?: OperatorParts["runs"];
   /** What else is known of the services in this process. @default nothing */
   readonly further?: (() => Promise<Further>) | undefined;
   /** Aborts when the process stops and running requests are not waited for any longer. */
@@ -61,6 +63,7 @@ export function operatorApp({
   approvals,
   waiting,
   audits,
+  runs,
   further,
   signal,
   log,
@@ -77,7 +80,7 @@ export function operatorApp({
     }),
     ...(figures === undefined ? {} : { [HISTORY_PATH]: createHistoryApp(figures) }),
     [TOOLS_PATH]: createToolsApp(caller),
-    [CALLS_PATH]: createCallsApp(journals),
+    [CALLS_PATH]: createCallsApp(journals, { runs }),
     ...(readAgent === undefined ? {} : { [AGENTS_PATH]: createAgentsApp(readAgent) }),
     [DLQ_PATH]: createDlqApp(async () => ({ bus, caller, policy, ...ownLetters }), { signal, log }),
     ...(approvals === undefined ? {} : { [MCP_PATH]: createApprovalsApp(approvals) }),

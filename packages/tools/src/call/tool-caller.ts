@@ -14,6 +14,7 @@ import {
 import type { PolicyHolder } from "@rockbot/policy";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { CallJournal, type JournalStore } from "@rockbot/records/journal";
+import type { RunKey } from "@rockbot/runs";
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
 import type { Discovery, HeardService, InstanceReport } from "../discover/tool-directory.ts";
 import { MAX_CALLS_IN_FLIGHT } from "../limits.ts";
@@ -26,6 +27,7 @@ import { findingExecutor } from "./find/finding-executor.ts";
 import { OutgoingCalls } from "./outgoing-calls.ts";
 import type { StationOptions } from "./remote/caller-station.ts";
 import { type HeldStation, holdStation } from "./remote/held-station.ts";
+import { sendCancel } from "./remote/send-cancel.ts";
 import { type ResumedCall, resumeCalls } from "./resume-calls.ts";
 import { sendTakenUp } from "./send-taken-up.ts";
 
@@ -108,6 +110,13 @@ export interface ToolCaller extends AsyncDisposable {
    * @returns false if no call of that id is out
    */
   cancel(toolCallId: string, by: string): boolean;
+  /**
+   * Cancels a call that its service keeps: one that waits for people, or runs detached. Resolves once the bus has the
+   * message; the run says what becomes of it.
+   * @param call its caller is this one, or one that this delegate calls for
+   * @throws what Bus.publish throws
+   */
+  withdraw(call: RunKey): Promise<void>;
   /** The names of tools that wait for an operator, of those that a caller may use. */
   heldFrom(caller: string): readonly string[];
   /** True if a service says that tools whose names begin so may come, as their server is being connected. */
@@ -224,6 +233,10 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     reports: () => tools.directory.reports(),
     knownTools: () => tools.registry.getTools(),
     cancel: (toolCallId, by) => calls.cancel(toolCallId, by),
+    async withdraw({ service, caller, toolCallId }) {
+      const onBehalfOf = caller === self ? undefined : caller;
+      await sendCancel(bus, { service, toolCallId, source: agent, onBehalfOf, reason: "its caller gave it up" });
+    },
     heldFrom: (by) => tools.heldFrom(by),
     awaits: (toolName) => tools.directory.awaits(toolName),
     getAnswer: (toolCallId) =>

@@ -1,6 +1,9 @@
+import { loadConfig } from "@rockbot/process/config";
 import { openSqliteRunStore } from "@rockbot/runs";
 import { defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
+import { startGateway } from "../gateway.ts";
+import { check, configSchema } from "../settings.ts";
 import { loose, startTestGateway } from "../test-gateway.ts";
 
 test("a call that its client does not wait for has an address, where its end is found later, whoever asks and however often", async () => {
@@ -28,4 +31,40 @@ test("a detached call that is refused is refused at once, as any other", async (
   await using runs = await openSqliteRunStore(undefined);
   await using gateway = await startTestGateway({}, undefined, undefined, { runs });
   expect(await gateway.invoke("nothing", {}, { prefer: "respond-async" })).toMatchObject({ status: 404 });
+});
+
+test("a detached call is cancelled at its address, also by a gateway that has not made it", async () => {
+  await using runs = await openSqliteRunStore(undefined);
+  await using gateway = await startTestGateway({}, undefined, undefined, { runs });
+  const hung = defineTool({ ...loose("hung"), readOnly: false }, async (_, { signal }) => {
+    await new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+    return "";
+  });
+  const set = { tools: [hung], guides: [{ name: "hung", summary: "Of hung.", document: "# Hung" }] };
+  await using _ = await serveTools(gateway.bus, set, { service: "hung", runs });
+  const config = loadConfig(configSchema, { env: {}, overrides: { port: 0, instance: "other" }, check });
+  await using other = await startGateway(gateway.bus, config, { runs });
+  await expect.poll(async () => (await fetch(`${other.url}/v1/tools`)).text()).toContain('"hung"');
+  await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"hung"');
+
+  const asked = await gateway.invoke("hung", {}, { prefer: "respond-async" });
+  const path = String(asked.headers["location"]);
+  const look = async (url: string): Promise<unknown> => (await fetch(`${url}${path}`)).json();
+  await expect.poll(() => look(gateway.url)).toMatchObject({ state: "running" });
+  expect(await look(other.url)).toMatchObject({ state: "running", toolName: "hung" });
+  expect((await fetch(`${other.url}${path}`, { method: "DELETE" })).status).toBe(204);
+  const ended = { state: "failed", code: "cancelled", error: { code: "cancelled" } };
+  await expect.poll(() => look(gateway.url)).toMatchObject(ended);
+  expect(await look(other.url)).toMatchObject(ended);
+  expect((await fetch(`${gateway.url}${path}`, { method: "DELETE" })).status).toBe(409);
+  expect((await fetch(`${gateway.url}/v1/calls/none`, { method: "DELETE" })).status).toBe(404);
+});
+
+test("a call that its client waits for is cancelled at the address of its key", async () => {
+  await using gateway = await startTestGateway();
+  const waits = gateway.invoke("wait", { id: 1 }, { "idempotency-key": "k" });
+  await expect.poll(() => gateway.waiting).toEqual(["1"]);
+  expect((await fetch(`${gateway.url}/v1/calls/k`, { method: "DELETE" })).status).toBe(204);
+  expect((await waits).status).toBe(499);
+  await expect.poll(() => gateway.aborted).toEqual(["1"]);
 });

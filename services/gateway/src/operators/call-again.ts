@@ -9,7 +9,7 @@ import type { See } from "./see.ts";
 
 /** A call that an operator may make again. */
 export interface FoundCall {
-  readonly record: Pick<CallRecord, "toolName" | "caller" | "onBehalfOf" | "hasReadUntrusted" | "state">;
+  readonly record: Pick<CallRecord, "toolName" | "caller" | "onBehalfOf" | "hasReadUntrusted" | "state" | "code">;
   /** The arguments' text; undefined if they were not kept. */
   readonly args: string | undefined;
 }

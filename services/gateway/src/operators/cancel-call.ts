@@ -28,7 +28,8 @@ export const createCancelCall =
         "it has ended, or another process made it. To cancel those too, set OPERATOR_KEY of the gateway, and OPERATOR_PUBLIC_KEY of the services",
       );
     const record = (await findCall(toolCallId))?.record;
-    if (record !== undefined && !isOpen(record)) throw notCancelled("it has ended");
+    const isLeft = record?.code === ToolErrorCode.Pending; // to a run, which may wait or run yet
+    if (record !== undefined && !isOpen(record) && !isLeft) throw notCancelled("it has ended");
     const owner = caller.knownTools().find(({ name }) => name === record?.toolName)?.source;
     const services = (await caller.services()).filter(
       ({ service, isServed }) => isServed && (owner === undefined || service === owner),

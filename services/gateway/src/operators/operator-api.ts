@@ -48,6 +48,13 @@ const call = objectOf(
     code: text,
     reason: text,
     policy: text,
+    run: {
+      ...objectOf(
+        { state: { enum: [...Object.values(CallState), "waiting", "ready"] } },
+        { code: text, waitsFor: text },
+      ),
+      description: "How it stands, if it was left to wait for people, or to run detached.",
+    },
   },
 );
 const calls = objectOf({

@@ -7,7 +7,9 @@ import {
   OPEN,
   searchJournals,
 } from "@rockbot/records/journal";
+import type { RunStore } from "@rockbot/runs";
 import type { ToolCaller } from "@rockbot/tools";
+import { withRun } from "../calls/run-standing.ts";
 import { findCall } from "./find-call.ts";
 import type { OperatorHttpApp } from "./operator.ts";
 import { keptFor } from "./operator-kept.ts";
@@ -24,9 +26,12 @@ const LISTED_CALLS = 100;
  * The routes behind `rockbot calls`, for the calls of all callers in this process, and of all whose journals are in the
  * same Redis. `GET /operator/calls` takes `limit`, 100 unless given, a filter, and the `cursor` of the page before.
  * `GET /operator/calls/{toolCallId}` also has the calls that it led to. Texts under `/kept` are for operators who see
- * arguments or results.
+ * arguments or results. A call that was left to a run has `run`, which says how that stands.
  */
-export function createCallsApp(journals: () => readonly ToolCaller["journal"][]): OperatorHttpApp {
+export function createCallsApp(
+  journals: () => readonly ToolCaller["journal"][],
+  { runs }: { readonly runs: RunStore | undefined },
+): OperatorHttpApp {
   return {
     async fetch({ url, method }, { operator, see }) {
       const { pathname, searchParams } = new URL(url);
@@ -39,13 +44,17 @@ export function createCallsApp(journals: () => readonly ToolCaller["journal"][])
           return Response.json({ message: "Cannot read texts: no such call is known" }, { status: 404 });
         return Response.json(await keptFor({ operator, see }, call, journals()));
       }
-      if (toolCallId !== undefined) return Response.json(await callWithInner(journals(), toolCallId));
+      if (toolCallId !== undefined) {
+        const found = await callWithInner(journals(), toolCallId);
+        return Response.json({ ...found, call: found.call && (await withRun(found.call, runs)) });
+      }
       const asked = readSearch(searchParams);
       if (Array.isArray(asked))
         return Response.json({ message: `Cannot list calls: ${asked.join("; ")}` }, { status: 400 });
       const { calls, next, isPartial } = await searchJournals(journals(), asked);
       const cursor = next === undefined ? {} : { cursor: `${next.at}~${next.key}` };
-      return Response.json({ calls, more: next !== undefined, ...cursor, isPartial });
+      const shown = await Promise.all(calls.map((call) => withRun(call, runs)));
+      return Response.json({ calls: shown, more: next !== undefined, ...cursor, isPartial });
     },
   };
 }

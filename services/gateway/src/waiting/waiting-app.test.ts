@@ -264,6 +264,24 @@ test("over HTTP a call that waits on is accepted, and its key gets the end; one 
   expect(mail.done).toEqual(["send"]);
 });
 
+test("operators see how a call stands that its caller has left to wait, and may cancel it", async () => {
+  await using mail = await startWaiting();
+  const headers = { authorization: "Bearer of-ada", "idempotency-key": "k-2", "rockbot-timeout-ms": "300" };
+  const { toolCallId } = JSON.parse((await mail.invoke("send", { to: "bob" }, headers)).text) as { toolCallId: string };
+  const path = `/operator/calls/${toolCallId}`;
+  const standing = async () => ((await mail.ask("GET", path, "ops")).json as { readonly call: object }).call;
+  expect(await standing()).toMatchObject({
+    code: "pending",
+    run: { state: "waiting", waitsFor: expect.stringContaining("ann") },
+  });
+  expect((await mail.ask("GET", "/operator/calls?tool=send", "ops")).json).toMatchObject({
+    calls: [{ run: { state: "waiting" } }],
+  });
+  expect((await mail.ask("POST", `${path}/cancel`, "ops", {})).status).toBe(204);
+  await expect.poll(standing).toMatchObject({ run: { state: "failed", code: "cancelled" } });
+  expect(mail.done).toEqual([]);
+});
+
 test("no token of a caller reaches approvals, by no door, and no tool decides", async () => {
   await using mail = await startWaiting();
   void mail.caller.call("send", {}).catch(() => {});

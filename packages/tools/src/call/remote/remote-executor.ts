@@ -21,12 +21,12 @@ import type { ToolContext, ToolExecutor } from "../../define/tool-executor.ts";
 import type { ToolDirectory } from "../../discover/tool-directory.ts";
 import type { FoundTool } from "../../discover/tool-holders.ts";
 import { inTime } from "../../layers/deadline.ts";
-import { CANCEL_TTL_MS } from "../../limits.ts";
 import type { Identity } from "../../messages/identity.ts";
 import { answerOf, misaddressed } from "../../messages/reply.ts";
 import { leftAnswer } from "../left-answer.ts";
 import { resultTopic, type Station, scriptResultTopic } from "./caller-station.ts";
 import { overloaded, toCallError, unavailable } from "./remote-errors.ts";
+import { sendCancel } from "./send-cancel.ts";
 
 /** Its answers have a topic of their own. */
 const SCRIPT_TOPIC = "script.invoke";
@@ -157,17 +157,9 @@ class RemoteExecutor implements RemoteTool {
 
   #cancel(toolCallId: string, caller: string, reason: string): void {
     const { bus, source } = this.#options;
-    const body = encodeMessage("ToolCancel", { toolCallId, reason });
-    const headers = this.#sayFor(caller);
-    const message = createEnvelope({
-      topic: `tool.cancel.${this.#tool.service}`,
-      type: messages.ToolCancel.type,
-      source,
-      ttlMs: CANCEL_TTL_MS,
-      body,
-      headers,
-    });
-    bus.publish(message).catch(() => {}); // the deadline ends the call anyway
+    const onBehalfOf = caller === this.#self ? undefined : caller;
+    const cancel = { service: this.#tool.service, toolCallId, source, onBehalfOf, reason };
+    sendCancel(bus, cancel).catch(() => {}); // the deadline ends the call anyway
   }
 
   /**
