@@ -108,8 +108,8 @@ test("without a terminal up has no code, so its user decides nothing, and a call
     stderr: expect.stringContaining("Start it at a terminal, or name operators with tokens in the policy"),
   });
   expect(await call.ended).toMatchObject({
-    code: 1,
-    stderr: expect.stringMatching(new RegExp(`rockbot: pending: .*\\n.*approve ${id}.* with --id [0-9a-f]{32}\n$`)),
+    code: 3,
+    stderr: expect.stringMatching(new RegExp(`rockbot: pending: .*\\n.*approve ${id}.* calls wait [0-9a-f]{32}.*\n$`)),
   });
   expect((await list()).calls).toMatchObject([{ id, isKept: true }]); // and waits on
 });

@@ -9,6 +9,8 @@ export const ExitCode = {
   Failed: 1,
   /** Wrong usage: doing the same again gives the same. */
   Usage: 2,
+  /** The call has no end yet: it waits for a person, or runs on. `rockbot calls wait` waits for it. */
+  Pending: 3,
   /** Ended by Ctrl-C. */
   Interrupted: 130,
   /** Ended by SIGTERM. */

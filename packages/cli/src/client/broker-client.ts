@@ -39,7 +39,7 @@ export async function openBrokerClient(
   if (tool === undefined || tool.startsWith("mcp_")) started.use(await mcpTools(bus, caller, { agent, policy, by }));
   return callerClient(
     caller,
-    { where: `services behind ${displayBusUrl(url)}`, bus, policy, onBehalfOf },
+    { where: `services behind ${displayBusUrl(url)}`, keepsRuns: true, bus, policy, onBehalfOf },
     started.move(),
   );
 }

@@ -8,6 +8,7 @@ import type { ToolClient } from "./tool-client.ts";
 export interface CallerClientOptions {
   /** The place in words, for the user. */
   readonly where: string;
+  readonly keepsRuns: boolean;
   readonly bus: Bus;
   readonly policy: PolicyHolder | undefined;
   /** As whose all of it is asked for. @default the caller's own */
@@ -17,12 +18,13 @@ export interface CallerClientOptions {
 /** A client over a caller in this process; owns what `parts` holds. */
 export function callerClient(
   caller: ToolCaller,
-  { where, bus, policy, onBehalfOf }: CallerClientOptions,
+  { where, keepsRuns, bus, policy, onBehalfOf }: CallerClientOptions,
   parts: AsyncDisposableStack,
 ): ToolClient {
   const sessions = parts.use(new SessionHub(bus, caller, { policy }));
   return {
     where,
+    keepsRuns,
     async listTools() {
       await caller.discovered();
       return listTools(caller.toolsOf(onBehalfOf ?? caller.agent));

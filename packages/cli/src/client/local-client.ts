@@ -52,7 +52,11 @@ export async function openLocalClient({
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
     started.use(await offerMcpTools(bus, caller, { agent, policy }));
   }
-  const client = callerClient(caller, { where: "this process", bus, policy, onBehalfOf }, started.move());
+  const client = callerClient(
+    caller,
+    { where: "this process", keepsRuns: false, bus, policy, onBehalfOf },
+    started.move(),
+  );
   return sayingOff({ ...client, listOff: async () => offTools(running) });
 }
 

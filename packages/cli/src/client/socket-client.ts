@@ -1,5 +1,6 @@
 import {
   type AgentEvent,
+  Keep,
   ToolError,
   ToolErrorCode,
   type ToolErrorMessage,
@@ -47,6 +48,7 @@ export function openSocketClient(socketPath: string): ToolClient {
 
   return {
     where: `the running "rockbot up"`,
+    keepsRuns: true,
     listTools,
     async listMissing() {
       const { missing = [], unusable = {} } = await list();
@@ -89,7 +91,7 @@ async function callThrough(
   { dispatcher, url }: { readonly dispatcher: Agent; readonly url: string },
   name: string,
   args: object,
-  { toolCallId, firstSentMsAgo, timeoutMs, sessionId, signal, onProgress }: Parameters<ToolClient["call"]>[2],
+  { toolCallId, firstSentMsAgo, timeoutMs, sessionId, keep, signal, onProgress }: Parameters<ToolClient["call"]>[2],
 ): Promise<ToolInvokeResponse> {
   const { statusCode, headers, body } = await request(url, {
     dispatcher,
@@ -98,6 +100,7 @@ async function callThrough(
       "content-type": "application/json",
       accept: "text/event-stream",
       "idempotency-key": toolCallId,
+      ...(keep === Keep.Detached ? { prefer: "respond-async" } : {}),
       ...(firstSentMsAgo === undefined ? {} : { "rockbot-age-ms": String(firstSentMsAgo) }),
       ...(timeoutMs === undefined ? {} : { "rockbot-timeout-ms": String(timeoutMs) }),
       ...(sessionId === undefined ? {} : { "rockbot-session": sessionId }),

@@ -6,6 +6,8 @@ import type { OffTool } from "../runtime/off-tools.ts";
 export interface ToolClient extends AsyncDisposable {
   /** The place in words, for the user. */
   readonly where: string;
+  /** False if calls that wait for people, or run detached, end with this command. */
+  readonly keepsRuns: boolean;
   /** The tools that can be called now, sorted by name. */
   listTools(): Promise<readonly ListedTool[]>;
   /** Services that are there and whose tools are not known, sorted by name. */

@@ -1,14 +1,14 @@
 import {
-  errorReply,
   isSessionId,
+  Keep,
   MAX_REQUEST_BYTES,
   newId,
   parseArguments,
   ToolError,
   ToolErrorCode,
-  type ToolInvokeResponse,
   tools,
 } from "@rockbot/contracts";
+import { isCallId } from "@rockbot/gateway";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { argumentsFromPairs } from "../call-arguments/arguments-from-pairs.ts";
@@ -16,13 +16,13 @@ import { type ArgumentPair, isPair, readPairs } from "../call-arguments/read-pai
 import type { Schema } from "../call-arguments/schema.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import type { ToolClient } from "../client/tool-client.ts";
-import { ExitCode } from "../exit-code.ts";
+import { CommandError } from "../command-error.ts";
 import { Interrupted } from "../interrupted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { plainText } from "../terminal/plain-text.ts";
+import { printAnswer, printFailure } from "../terminal/print-answer.ts";
 import { readStdin } from "../terminal/read-stdin.ts";
 import { showProgress } from "../terminal/show-progress.ts";
-import { terminalText } from "../terminal/terminal-text.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface CallCommandOptions {
@@ -30,20 +30,28 @@ export interface CallCommandOptions {
   readonly json?: boolean;
   readonly timeout?: string;
   readonly session?: string;
-  readonly id?: string;
   readonly allowAddress?: readonly string[];
   readonly mcpConfig?: string;
   readonly policy?: string;
+  readonly detach?: boolean;
+  readonly id?: string;
 }
-
-/** Codes that say the call was wrong, not that the tool failed: the same call again gives the same. */
-const wrongUsage: ReadonlySet<string> = new Set([ToolErrorCode.ToolNotFound, ToolErrorCode.InvalidArguments]);
 
 /** `rockbot call`: one tool call, its answer on stdout. */
 export async function call(
   name: string,
   words: readonly string[],
-  { bus, json = false, timeout, session, id, allowAddress = [], mcpConfig, policy }: CallCommandOptions,
+  {
+    bus,
+    json = false,
+    timeout,
+    session,
+    allowAddress = [],
+    mcpConfig,
+    policy,
+    detach = false,
+    id: toolCallId = newId(),
+  }: CallCommandOptions,
 ): Promise<void> {
   const faults = busUrlFaults(chooseBusUrl(bus, process.env));
   const timeoutMs = timeout === undefined ? undefined : /^\d{1,9}$/.test(timeout) ? Number(timeout) : 0;
@@ -53,8 +61,8 @@ export async function call(
     );
   if (session !== undefined && !isSessionId(session))
     faults.push("--session: expected 1 to 256 visible ASCII characters");
-  if (id !== undefined && !/^[0-9a-f]{32}$/.test(id))
-    faults.push("--id: expected the 32 hex digits that an earlier command has printed");
+  if (!isCallId(toolCallId))
+    faults.push(`--id: expected 32 hex digits in lower case, got ${JSON.stringify(toolCallId)}`);
   const known = Object.values(tools).find((tool) => tool.name === name)?.inputSchema as Schema | undefined;
   const given = await readWords(words, faults);
   let args = Array.isArray(given) ? known && argumentsFromPairs(given, known, faults) : given;
@@ -71,41 +79,46 @@ export async function call(
     requested,
     env: process.env,
   });
+  if (detach && !client.keepsRuns)
+    throw new CommandError(
+      'Cannot detach the call: the tool would run in this command, and end with it. Start "rockbot up", or name a broker by --bus',
+    );
   args ??= argumentsFromPairs(given as readonly ArgumentPair[], await schemaOf(client, name), faults);
   if (faults.length > 0) throw new UsageError(faults);
   using progress = showProgress(process.stderr);
-  const toolCallId = id ?? newId();
+  const asked = { toolCallId, toolName: name };
   try {
     const response = await client.call(name, args, {
       toolCallId,
       timeoutMs,
       sessionId: session,
+      keep: detach ? Keep.Detached : client.keepsRuns ? Keep.IfParked : undefined,
       signal,
       onProgress: progress.show,
     });
     progress[Symbol.dispose]();
-    print(response, json);
-    process.exitCode = response.isError === true ? ExitCode.Failed : ExitCode.Ok;
+    process.exitCode = printAnswer(response, json);
+    if (detach) console.error("rockbot: it has ended already: its service does not detach calls");
   } catch (error) {
     progress[Symbol.dispose]();
     if (!(error instanceof ToolError)) throw error;
-    if (json) console.log(JSON.stringify(errorReply({ toolCallId, toolName: name }, error)));
-    console.error(plainText(`rockbot: ${error.code}: ${error.message}`));
+    const isLeft = error.code === ToolErrorCode.Pending && error.details?.["isKept"] === true;
+    if (detach && isLeft && !signal.aborted) console.log(json ? JSON.stringify(asked) : toolCallId);
+    else {
+      const exitCode = printFailure(error, asked, json);
+      process.exitCode = signal.aborted ? new Interrupted(await requested).exitCode : exitCode;
+    }
     if (error.code === ToolErrorCode.Pending) console.error(afterPending(error, toolCallId));
-    process.exitCode = signal.aborted
-      ? new Interrupted(await requested).exitCode
-      : wrongUsage.has(error.code)
-        ? ExitCode.Usage
-        : ExitCode.Failed;
   }
 }
 
-/** What the user does about a call that people have not decided about yet. */
+/** What the user does about a call that has no end yet. */
 function afterPending({ details }: ToolError, toolCallId: string): string {
   const id = plainText(String(details?.["runId"])).slice(0, 64);
-  return details?.["isKept"] === true
-    ? `It waits on. To decide: rockbot approvals approve ${id}. For its result: the same command with --id ${toolCallId}`
-    : `It waited as ${id}, and is over. Make it again with a longer --timeout, and decide meanwhile: rockbot approvals ls`;
+  if (details?.["isKept"] !== true)
+    return `It waited as ${id}, and is over. Make it again with a longer --timeout, and decide meanwhile: rockbot approvals ls`;
+  const decide = details["state"] === "parked" ? ` To decide: rockbot approvals approve ${id}.` : "";
+  return `It goes on.${decide} For its end: rockbot calls wait ${toolCallId}. To end it: rockbot calls cancel ${toolCallId}`;
 }
 
 /** A JSON object, or the words of `key=value` arguments, whose types the tool's schema says. */
@@ -118,11 +131,6 @@ async function readWords(words: readonly string[], faults: string[]): Promise<ob
 /** The schema of a tool that only its owner knows; nothing if there is no such tool, as the call then says. */
 async function schemaOf(client: ToolClient, name: string): Promise<Schema | undefined> {
   return (await client.listTools()).find((tool) => tool.name === name)?.parameters as Schema | undefined;
-}
-
-function print(response: ToolInvokeResponse, asJson: boolean): void {
-  const content = asJson ? JSON.stringify(response) : terminalText(response.content ?? "", process.stdout);
-  process.stdout.write(content === "" || content.endsWith("\n") ? content : `${content}\n`);
 }
 
 function readArguments(text: string | undefined, faults: string[]): object {

@@ -1,5 +1,5 @@
-import { counted, printable } from "@rockbot/contracts";
-import { MAX_LISTED_CALLS } from "@rockbot/gateway";
+import { counted, printable, ToolErrorCode } from "@rockbot/contracts";
+import { MAX_LISTED_CALLS, type ShownCall } from "@rockbot/gateway";
 import { type CallRecord, isOpen } from "@rockbot/records/journal";
 import type { CallSource, FoundCall } from "../client/calls/call-source.ts";
 import { openCallSource } from "../client/calls/open-call-source.ts";
@@ -105,8 +105,15 @@ const namesOf = ({ toolName, caller, onBehalfOf, toolCallId }: CallRecord): read
   toolCallId,
 ];
 
-const stateOf = ({ state, code }: CallRecord): string =>
-  code === undefined || code === state ? state : `${state}: ${code}`;
+/** A call that was left to a run is as that is, if it is known here. */
+function stateOf({ run, state, code }: ShownCall): string {
+  if (run?.waitsFor !== undefined) return `waits for ${run.waitsFor}`;
+  if (run?.state === "ready") return "waits for its turn";
+  if (run?.state === "running") return "runs detached";
+  if (run === undefined && code === ToolErrorCode.Pending) return "waits, or runs detached";
+  const ended = run ?? { state, code };
+  return ended.code === undefined || ended.code === ended.state ? ended.state : `${ended.state}: ${ended.code}`;
+}
 
 /** Says what answered in the tool's place. */
 const layerOf = ({ state, layer, reason }: CallRecord): string =>

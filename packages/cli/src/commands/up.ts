@@ -90,6 +90,7 @@ export async function up(options: UpOptions): Promise<void> {
   reasons.push(() => (isReached() ? undefined : "Redis has not been reached since the start"));
   const hasRuns = chosen.some(({ service }) => service.state.includes("runs"));
   await using ownRuns = config.redisUrl === undefined && hasRuns ? await openOwnRuns(process.env, log) : undefined;
+  const runs = ownRuns ?? (hasRuns ? (await openState(["allRuns"], records)).runs : undefined);
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
   // heard of all when the slowest runs.
@@ -171,7 +172,18 @@ export async function up(options: UpOptions): Promise<void> {
       ? undefined
       : await serveSocket(
           socket,
-          { ...forOwner, bus, caller, approvals: approvalsIn(running), journals, figures, further, waiting, policy },
+          {
+            ...forOwner,
+            bus,
+            caller,
+            approvals: approvalsIn(running),
+            journals,
+            figures,
+            further,
+            waiting,
+            runs,
+            policy,
+          },
           serving,
         );
   await bridge?.settled?.(MCP_SERVERS_MS); // one that cannot run here has none

@@ -1,10 +1,12 @@
 import type { Command } from "commander";
 import type { CallsOptions } from "../commands/calls.ts";
+import type { OwnCallOptions } from "../commands/own-calls.ts";
+import { BUS, POLICY } from "./common-options.ts";
 
 const REDIS =
   "read the journals in this Redis, redis(s)://user:password@host:port/database, instead of the running rockbot up";
 
-/** Adds `rockbot calls` and `rockbot calls show`. */
+/** Adds `rockbot calls` and its commands. */
 export function addCallsCommand(program: Command): void {
   const calls = program
     .command("calls")
@@ -35,4 +37,40 @@ socket that only the same user can open. A gateway with REDIS_URL keeps its jour
     .action(async (id: string, _: CallsOptions, command: Command) =>
       (await import("../commands/calls.ts")).showCall(id, command.optsWithGlobals()),
     );
+
+  own(calls.command("wait"), "Wait for the end of a call of yours, and print it as call does.")
+    .option("--timeout <ms>", "how long it waits, in milliseconds (default and at most 86400000, a day)")
+    .addHelpText(
+      "after",
+      `
+Exit code 3 if the call has not ended by then. Ctrl-C ends the wait, and not the call.${WHERE}`,
+    )
+    .action(async (id: string, _: OwnCallOptions, command: Command) =>
+      (await import("../commands/own-calls.ts")).waitForCall(id, command.optsWithGlobals()),
+    );
+  own(calls.command("result"), "Print the end of a call of yours, or with exit code 3 how it stands.")
+    .addHelpText("after", WHERE)
+    .action(async (id: string, _: OwnCallOptions, command: Command) =>
+      (await import("../commands/own-calls.ts")).showResult(id, command.optsWithGlobals()),
+    );
+  own(calls.command("cancel"), "Cancel a call of yours that runs, or waits for a person.")
+    .addHelpText("after", WHERE)
+    .action(async (id: string, _: OwnCallOptions, command: Command) =>
+      (await import("../commands/own-calls.ts")).cancelCall(id, command.optsWithGlobals()),
+    );
 }
+
+const WHERE = `
+
+With the address of a broker the command reads the record of the call in the Redis of the services; else it asks the
+running "rockbot up". The end of a detached call, and of one that has waited, is kept for a day, that of others 15 minutes.`;
+
+/** What the commands for one call of the user have in common. */
+const own = (command: Command, description: string): Command =>
+  command
+    .description(description)
+    .argument("<id>", 'the id, as "rockbot call --detach" prints it')
+    .option("--bus <url>", BUS)
+    .option("--redis <url>", "the Redis of the services behind the broker; default REDIS_URL")
+    .option("--policy <file>", POLICY)
+    .option("--json", "print JSON");

@@ -137,9 +137,13 @@ other users can see the arguments of the programs that you start, and so the lin
     .option("--bus <url>", BUS)
     .option("--json", "print the whole answer as JSON, or the error of a call that failed")
     .option("--timeout <ms>", "the timeout of the call in milliseconds (default 60000, at most 1200000)")
+    .option("--detach", "do not wait: print the call's id, and let it run for up to 24 hours")
+    .option(
+      "--id <id>",
+      "the call's id, 32 hex digits: the same id with the same arguments is the same call (default: a new one)",
+    )
     .option("--policy <file>", POLICY)
     .option("--session <id>", "the working-memory namespace of the call")
-    .option("--id <id>", "the id of a call that waits for people, to get its result: with the same arguments")
     .option("--allow-address <address>", `${ALLOW}; only if the tool runs in this process`, collect)
     .option("--mcp-config <file>", `${MCP_CONFIG}; only if no "rockbot up" runs`)
     .addHelpText(
@@ -152,12 +156,14 @@ Examples:
   echo '{"query":"rabbitmq quorum queues"}' | rockbot call web_search - --json
   rockbot call web_browse url=http://localhost:3000/ --allow-address localhost:3000
   rockbot call files__list_directory path=. --mcp-config mcp.json
+  rockbot calls wait $(rockbot call execute_python_script script=@long.py --detach)
 
 The schema of the tool gives each key=value its type. Repeat a key for an array, and write a.b=1 for a property of an
 object. key=@file takes the text of a file. key:=JSON takes JSON, where the type of a value is ambiguous.
 
 With the address of a broker the call goes to the services behind it; else to the running "rockbot up"; else the tool
-starts in this process. Ctrl-C cancels the call, wherever it runs.`,
+starts in this process. Ctrl-C cancels the call, wherever it runs. A call that waits for a person when its time is over
+goes on, except in this process, and the exit code is 3.`,
     )
     .action(async (name: string, args: readonly string[], options: CallCommandOptions) =>
       (await import("../commands/call.ts")).call(name, args, options),

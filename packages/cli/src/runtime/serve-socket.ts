@@ -70,7 +70,6 @@ export interface OwnerParts {
   readonly audit?: AuditLog | undefined;
 }
 
-// Many because: each is a part of the process around it, and all but two have a default.
 export interface SocketParts extends OwnerParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
@@ -84,6 +83,8 @@ export interface SocketParts extends OwnerParts {
   readonly further?: (() => Promise<Further>) | undefined;
   /** Reads the calls that wait for people, and brings decisions. @default none are known */
   readonly waiting?: OperatorAppParts["waiting"];
+  /** The runs of all services in this process. @default none are known */
+  readonly runs?: OperatorAppParts["runs"];
   /** In force, for the operator to ask. @default nothing is said of any */
   readonly policy?: PolicyHolder | undefined;
 }
@@ -105,6 +106,7 @@ export async function serveSocket(
     figures,
     further,
     waiting,
+    runs,
     policy,
     audit,
     ...own
@@ -120,6 +122,7 @@ export async function serveSocket(
     sessions,
     ending: ending.signal,
     refusals,
+    runs,
     signal: drainOver.signal,
     log,
     notReady,
@@ -134,6 +137,7 @@ export async function serveSocket(
     figures,
     further,
     waiting,
+    runs,
     signal: drainOver.signal,
     log,
   });

@@ -1,4 +1,6 @@
+import { withRun } from "@rockbot/gateway";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
+import { connectRedisRunStore } from "@rockbot/runs/redis";
 import { CommandError } from "../../command-error.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { CallSource } from "./call-source.ts";
@@ -9,17 +11,24 @@ export async function openRedisCallSource(url: string): Promise<CallSource> {
     if (error instanceof RangeError) throw new UsageError([`--redis: ${error.message}`]);
     throw toCommandError(error);
   });
+  await using opened = new AsyncDisposableStack();
+  opened.use(store);
+  const runs = opened.use(await connectRedisRunStore(url).catch(rethrow));
+  const parts = opened.move();
   return {
     where: "the journals in Redis",
-    recent: async (limit) => (await store.search({ limit }).catch(rethrow)).calls,
+    async recent(limit) {
+      const { calls } = await store.search({ limit }).catch(rethrow);
+      return await Promise.all(calls.map((call) => withRun(call, runs)));
+    },
     async find(toolCallId) {
       const { calls } = await store.search({ id: toolCallId, limit: 100 }).catch(rethrow);
       const call = calls.find((each) => each.toolCallId === toolCallId);
       if (call === undefined) return undefined;
       const inner = await store.search({ parents: [toolCallId], limit: 100 }).catch(rethrow);
-      return { call, inner: inner.calls };
+      return { call: await withRun(call, runs), inner: inner.calls };
     },
-    [Symbol.asyncDispose]: () => store[Symbol.asyncDispose](),
+    [Symbol.asyncDispose]: () => parts.disposeAsync(),
   };
 }
 
