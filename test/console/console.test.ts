@@ -11,6 +11,7 @@ const why = browserPath === undefined ? "skipped, as this machine has no Chromiu
 const PAGES = [
   "",
   "calls",
+  "waiting",
   "tools",
   "tools/web_browse",
   "agents",

@@ -42,6 +42,16 @@ const routes = [
   }),
   createRoute({
     getParentRoute: () => root,
+    path: "/waiting",
+    component: lazyRouteComponent(() => import("./pages/waiting.tsx"), "WaitingPage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
+    path: "/waiting/$id",
+    component: lazyRouteComponent(() => import("./pages/waiting/one.tsx"), "WaitingOnePage"),
+  }),
+  createRoute({
+    getParentRoute: () => root,
     path: "/tools",
     component: lazyRouteComponent(() => import("./pages/tools.tsx"), "ToolsPage"),
   }),

@@ -75,7 +75,7 @@ export interface Problem {
   /** The next step. */
   readonly next: string;
   /** The page of the console that has it. */
-  readonly page?: "letters" | "servers";
+  readonly page?: "letters" | "servers" | "waiting";
 }
 
 /** A service that has been heard of. */
@@ -101,6 +101,8 @@ export interface Overview {
   readonly policy: { readonly revision: string } | null;
   readonly problems: readonly Problem[];
   readonly services: readonly ServiceState[];
+  /** How many calls wait for operators, up to 200; null if that is not known. */
+  readonly waiting: number | null;
   /** How MCP servers stand, where the process has them. */
   readonly servers?: readonly object[];
   /** The calls of all services; null if none says. */
@@ -131,7 +133,7 @@ export interface CallWithInner {
   readonly isWhole: boolean;
 }
 
-/** The calls that wait for operators, the oldest first: `GET /operator/waiting`. */
+/** The calls that wait for operators, the oldest first: `GET /operator/waiting`. With `?brief=true` arguments are left out. */
 export interface WaitingCalls {
   readonly calls: readonly WaitingCall[];
   /** True if there are more. */
@@ -149,6 +151,10 @@ export interface WaitingCall {
   readonly caller: string;
   readonly toolCallId: string;
   readonly tool: string;
+  /** An approval is decided about, and a question is answered. */
+  readonly kind: "approval" | "question";
+  /** What its tool asks a person, where it is a question. */
+  readonly question?: WaitingQuestion;
   /** Who made the call as its caller. */
   readonly operator?: string;
   readonly given: TextDigest;
@@ -175,6 +181,25 @@ export interface WaitingCall {
   readonly hasReadUntrusted: boolean;
   /** True, or why this operator cannot decide about it, in words. */
   readonly mayDecide: true | string;
+}
+
+/** A question of a tool to any operator with the right to decide. */
+export interface WaitingQuestion {
+  /** Goes back with the answer. */
+  readonly hash: string;
+  readonly message: string;
+  /** The JSON Schema of the answer. */
+  readonly schema: object;
+  /** What was wrong with the last answer to it, in words. */
+  readonly faults?: string;
+}
+
+/** An answer to the question of a call: `POST /operator/waiting/{id}/answer`. */
+export interface WaitingAnswer {
+  readonly hash: string;
+  readonly value: unknown;
+  /** Needed where `needsCode` of the list says so. */
+  readonly code?: string;
 }
 
 /** An operator's decision: `POST /operator/waiting/{id}`. */

@@ -5,7 +5,7 @@ const DAY_MS = 24 * 3_600_000;
 /** @param at Unix milliseconds; shown in the viewer's time zone */
 export function Moment({ at }: { readonly at: number }) {
   const date = new Date(at);
-  const isToday = Date.now() - at < DAY_MS;
+  const isToday = Math.abs(Date.now() - at) < DAY_MS;
   return (
     <time dateTime={date.toISOString()} title={full.format(date)}>
       {isToday ? clock.format(date) : full.format(date)}

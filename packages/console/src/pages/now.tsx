@@ -35,7 +35,7 @@ export function NowPage() {
   );
 }
 
-const PAGES = { letters: "Dead letters", servers: "Servers" } as const;
+const PAGES = { letters: "Dead letters", servers: "Servers", waiting: "Waiting" } as const;
 
 function Problems({ problems }: Pick<Overview, "problems">) {
   if (problems.length === 0) return <p className="is-good">Nothing is wrong that this gateway can see.</p>;

@@ -2,6 +2,7 @@
 export const pages = [
   { to: "/", name: "Now" },
   { to: "/calls", name: "Calls" },
+  { to: "/waiting", name: "Waiting" },
   { to: "/tools", name: "Tools" },
   { to: "/agents", name: "Agents" },
   { to: "/letters", name: "Dead letters" },

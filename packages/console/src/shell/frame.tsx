@@ -21,6 +21,7 @@ export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
     cache.clear();
     onLoggedOut();
   };
+  const waiting = now.data?.waiting ?? 0;
   const wrong = now.data?.problems.length ?? 0;
   return (
     <div className="frame">
@@ -36,6 +37,7 @@ export function Frame({ onLoggedOut }: { readonly onLoggedOut: () => void }) {
           {pages.map(({ to, name }) => (
             <Link key={to} to={to} activeOptions={{ exact: to === "/" }}>
               {name}
+              {to === "/waiting" && waiting > 0 ? <span className="is-warn"> {waiting}</span> : null}
               {to === "/" && wrong > 0 ? <span className="is-bad"> {wrong}</span> : null}
             </Link>
           ))}

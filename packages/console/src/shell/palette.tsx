@@ -2,7 +2,9 @@ import { Dialog } from "@base-ui/react/dialog";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type KeyboardEvent, useEffect, useState } from "react";
-import { tools } from "../api/queries.ts";
+import { me, tools } from "../api/queries.ts";
+import { waitingCalls } from "../api/waiting.ts";
+import { visible } from "../look/visible.ts";
 import { pages } from "../pages/pages.ts";
 
 /** Places that are shown at once. */
@@ -41,10 +43,16 @@ function Places({ onChosen }: { readonly onChosen: () => void }) {
   const [text, setText] = useState("");
   const [chosen, setChosen] = useState(0);
   const { data = [] } = useQuery(tools);
+  const { data: who } = useQuery(me);
+  const { data: waiting } = useQuery({ ...waitingCalls, enabled: who?.operator.may.includes("decide") === true });
   const navigate = useNavigate();
   const wanted = text.trim().toLowerCase();
   const places = [
     ...pages.map(({ to, name }) => ({ name, go: () => navigate({ to }) })),
+    ...(waiting?.calls ?? []).map(({ id, tool, caller }) => ({
+      name: `Waiting: ${visible(tool)} for ${visible(caller)} (${id})`,
+      go: () => navigate({ to: "/waiting/$id", params: { id } }),
+    })),
     ...data.map(({ name }) => ({ name, go: () => navigate({ to: "/tools/$name", params: { name } }) })),
   ].filter(({ name }) => name.toLowerCase().includes(wanted));
   if (/^[\w-]{8,}$/.test(wanted))

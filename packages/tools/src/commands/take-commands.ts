@@ -11,6 +11,8 @@ import { type Command, CommandCheck } from "./signed-command.ts";
 
 /** The kind of command that brings an operator's decision about a call. */
 export const DECIDE = "run.decide";
+/** The kind of command that brings a person's answer to the question of a call. */
+export const ANSWER = "run.answer";
 
 /**
  * Obeys a command of one kind.

@@ -1,10 +1,7 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { isSignedDecision } from "@rockbot/runs";
-import { type CommandHandler, DECIDE } from "../commands/take-commands.ts";
+import { ANSWER, type CommandHandler, DECIDE } from "../commands/take-commands.ts";
 import type { RunKeeper } from "./run-keeper.ts";
-
-/** The kind of command that brings a person's answer to the question of a call. */
-export const ANSWER = "run.answer";
 
 /** Obeys decisions about calls that wait. Every instance gets each; the first one notes it. */
 export const runCommands = (keeper: RunKeeper): Readonly<Record<string, CommandHandler>> => ({

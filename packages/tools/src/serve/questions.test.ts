@@ -5,8 +5,8 @@ import { openSqliteRunStore, type Run, RunState } from "@rockbot/runs";
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
 import { createCommander } from "../commands/send-commands.ts";
+import { ANSWER } from "../commands/take-commands.ts";
 import { type AskingCallContext, defineTool } from "../define/define-tool.ts";
-import { ANSWER } from "../runs/run-commands.ts";
 import { testSet, testTool } from "../test-tools.ts";
 import { serveTools } from "./serve-tools.ts";
 

@@ -80,9 +80,10 @@ const overview = objectOf(
     problems: list(
       objectOf(
         { level: { enum: ["error", "warning"] }, what: text, next: text },
-        { page: { enum: ["letters", "servers"], description: "Where the console has it." } },
+        { page: { enum: ["letters", "servers", "waiting"], description: "Where the console has it." } },
       ),
     ),
+    waiting: known,
     services: list(
       objectOf(
         {

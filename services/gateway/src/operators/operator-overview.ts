@@ -101,12 +101,17 @@ async function overviewOf(
       ...waitingProblems(waiting),
       ...(bus.isReady ? await letters(services) : []), // else that is the problem
     ],
+    waiting: countOf(waiting),
     services: services.map((service) => shownService(service, figures)),
     ...(known?.servers === undefined ? {} : { servers: known.servers }),
     calls: figures?.of() ?? null,
     minutes: figures?.lastHour ?? [],
   };
 }
+
+/** Nothing found, where something is missing, is not nothing. */
+const countOf = (waiting: Waiting | undefined): number | null =>
+  waiting === undefined || (waiting.runs.length === 0 && waiting.problems.length > 0) ? null : waiting.runs.length;
 
 function shownService(
   { service, instances, tools, isServed, fault, backlog, reports }: HeardService,

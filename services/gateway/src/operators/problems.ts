@@ -95,6 +95,8 @@ export interface Waiting {
   readonly runs: readonly { readonly createdAt: number }[];
   /** True if there are more. */
   readonly more: boolean;
+  /** What is missing, in words. */
+  readonly problems: readonly string[];
 }
 
 /** @param waiting undefined if it is not known */
@@ -105,8 +107,9 @@ export function waitingProblems(waiting: Waiting | undefined): readonly Problem[
   return [
     {
       level: "warning",
-      what: `${count} wait for an approval, the oldest since ${new Date(oldest.createdAt).toISOString()}`,
-      next: 'Read and decide: "rockbot approvals ls", or GET /operator/waiting with the right decide',
+      what: `${count} ${waiting.runs.length === 1 ? "waits" : "wait"} for an operator, the oldest since ${new Date(oldest.createdAt).toISOString()}`,
+      next: 'Read and decide: "rockbot approvals ls", or the page Waiting, with the right decide',
+      page: "waiting",
     },
   ];
 }

@@ -12,6 +12,7 @@ const waiting = objectOf(
     caller: text,
     toolCallId: text,
     tool: text,
+    kind: { enum: ["approval", "question"] },
     given: objectOf({ bytes: count }, { hash: text }),
     asked: list(objectOf({ by: list(text), needed: count })),
     decisions: list(objectOf({ operator: text, verdict, at: time }, { note: text })),
@@ -22,6 +23,10 @@ const waiting = objectOf(
     mayDecide: { oneOf: [{ const: true }, { ...text, description: "Why not." }] },
   },
   {
+    question: {
+      ...objectOf({ hash: text, message: text, schema: { type: "object" } }, { faults: text }),
+      description: "What its tool asks a person. `faults` are those of the last answer.",
+    },
     operator: { ...text, description: "Who made the call as its caller." },
     arguments: {
       ...text,
@@ -31,6 +36,8 @@ const waiting = objectOf(
     shown: { ...text, description: "Goes back with the decision." },
   },
 );
+
+const decided = objectOf({ state: { enum: ["parked", "ready", "running", "ended"] } });
 
 /** What steers services: dead letters, calls that wait, and the definitions and servers of strangers. */
 export const steeringOperations: readonly OperatorOperation[] = [
@@ -76,6 +83,7 @@ export const steeringOperations: readonly OperatorOperation[] = [
     path: "/operator/waiting",
     summary: "List the calls that wait for operators, the oldest first.",
     right: "decide",
+    query: { brief: { ...flag, description: "Leave arguments out." } },
     answer: objectOf({ calls: list(waiting), more: flag, problems: list(text), needsCode: flag }),
   },
   { method: "get", path: "/operator/waiting/{id}", summary: "Show one of them.", right: "decide", answer: waiting },
@@ -85,6 +93,13 @@ export const steeringOperations: readonly OperatorOperation[] = [
     summary:
       "Approve or reject it: `verdict`, `shown` as GET gave it, perhaps a `note`, and the `code` of `rockbot up`.",
     right: "decide",
-    answer: objectOf({ state: { enum: ["parked", "ready", "running", "ended"] } }),
+    answer: decided,
+  },
+  {
+    method: "post",
+    path: "/operator/waiting/{id}/answer",
+    summary: "Answer the question of its tool: `hash` as GET gave it, the `value`, and the `code` of `rockbot up`.",
+    right: "decide",
+    answer: decided,
   },
 ];

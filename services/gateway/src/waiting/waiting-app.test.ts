@@ -1,93 +1,11 @@
-import { createHash, createPublicKey, generateKeyPairSync } from "node:crypto";
 import { mkdtempSync, readFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { WaitingCall, WaitingCalls } from "@rockbot/console/api";
 import { Keep } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
-import { openAuditLog } from "@rockbot/records/audit";
-import { openSqliteRunStore } from "@rockbot/runs";
-import { createToolCaller, defineTool, serveTools } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import { createLocalOperator } from "../operators/local-operator.ts";
-import { loose, startTestGateway } from "../test-gateway.ts";
-
-const { privateKey } = generateKeyPairSync("ed25519");
-const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
-const operator = (name: string, may: string, more = "") =>
-  `  - { name: ${name}, tokens: [{ hash: "${hash(name)}" }], may: [${may}]${more} }`;
-const POLICY = `
-callers: { ada: { allow: ["*"], tokens: [{ hash: "${hash("of-ada")}" }] } }
-operators:
-${operator("ann", "decide")}
-${operator("bob", "read, decide, call", ', speaksFor: ["*"]')}
-${operator("eve", "decide")}
-${operator("sue", "decide", ", sees: [arguments]")}
-${operator("ops", "read, letters, servers, cancel, call", ', speaksFor: ["*"]')}
-  - { name: local, tokens: [], may: [decide] }
-approve:
-  - { tools: [send], by: [ann, bob, local] }
-  - { tools: [pay], by: [ann, bob], needed: 2 }
-`;
-
-/** A gateway beside a service whose tools "send" and "pay" need approvals. */
-async function startWaiting({
-  hasKey = true,
-  serves = true,
-  audit,
-}: {
-  hasKey?: boolean;
-  serves?: boolean;
-  audit?: string;
-} = {}) {
-  const stack = new AsyncDisposableStack();
-  const policy = holdPolicy(createPolicy(await readPolicy(POLICY, "policy.yaml")));
-  const log = audit === undefined ? undefined : stack.use(await openAuditLog(audit, { key: "k".repeat(32) }));
-  const runs = stack.use(await openSqliteRunStore(undefined));
-  const localOperator = createLocalOperator();
-  const commandKey = hasKey ? privateKey : undefined;
-  const gateway = stack.use(await startTestGateway({}, policy, log, { runs, localOperator, commandKey }));
-  const done: string[] = [];
-  const tool = (name: string) =>
-    defineTool(loose(name), async (input) => {
-      done.push(name);
-      return `${name} ${JSON.stringify(input)}`;
-    });
-  const serve = () =>
-    serveTools(
-      gateway.bus,
-      { tools: [tool("send"), tool("pay")], guides: [] },
-      { service: "mail", policy, runs, operatorKey: createPublicKey(privateKey), audit: log, drainMs: 1 },
-    );
-  const service = stack.use(await serve());
-  const caller = stack.use(await createToolCaller(gateway.bus, { agent: "ada" }));
-  await caller.discovered();
-  const ask = (method: string, path: string, token: string, body?: object) =>
-    gateway.send(
-      { method, path, headers: { authorization: `Bearer ${token}`, "content-type": "application/json" } },
-      body && JSON.stringify(body),
-    );
-  const waiting = async (by = "ann") => (await ask("GET", "/operator/waiting", by)).json as unknown as WaitingCalls;
-  if (!serves) await service[Symbol.asyncDispose]();
-  return Object.assign(gateway, {
-    ask,
-    waiting,
-    caller,
-    done,
-    localOperator,
-    service,
-    /** The one call that waits, once it does. */
-    one: async (by = "ann"): Promise<WaitingCall> => {
-      await expect.poll(async () => (await waiting(by)).calls.length).toBe(1);
-      return (await waiting(by)).calls[0] as WaitingCall;
-    },
-    decide: async (by: string, { id, shown }: WaitingCall, verdict: string, more: object = {}) => {
-      const { status, json } = await ask("POST", `/operator/waiting/${id}`, by, { verdict, shown, ...more });
-      return [status, json?.["state"] ?? json?.["message"]];
-    },
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-  });
-}
+import { startTestGateway } from "../test-gateway.ts";
+import { startWaiting, WAITING_POLICY } from "./test-waiting.ts";
 
 test("an operator who is asked sees what waits, and approves exactly that; then it runs once", async () => {
   await using mail = await startWaiting();
@@ -99,6 +17,7 @@ test("an operator who is asked sees what waits, and approves exactly that; then 
     caller: "ada",
     toolCallId: expect.any(String),
     tool: "send",
+    kind: "approval",
     given: { bytes: expect.any(Number), hash: expect.any(String) },
     arguments: '{"text":"z\u200bero","to":"bob\u202e"}',
     visible: '{"text":"z\\u200bero","to":"bob\\u202e"}',
@@ -177,7 +96,10 @@ test("without a key, or a service that runs, it is said what is missing", async 
   const one = await mail.one();
   await mail.service[Symbol.asyncDispose]();
   expect(await mail.decide("ann", one, "approve")).toEqual([503, expect.stringContaining('"mail" does not run now')]);
-  await using alone = await startTestGateway({}, holdPolicy(createPolicy(await readPolicy(POLICY, "policy.yaml"))));
+  await using alone = await startTestGateway(
+    {},
+    holdPolicy(createPolicy(await readPolicy(WAITING_POLICY, "policy.yaml"))),
+  );
   const path = "/operator/waiting";
   const { json } = await alone.send({ path, headers: { authorization: "Bearer ann" } });
   expect(json).toEqual({
@@ -227,7 +149,7 @@ test("readings of arguments and decisions have their lines in the audit log, and
       problems: { what: string; next: string }[];
     };
     expect(problems).toContainEqual(
-      expect.objectContaining({ what: expect.stringMatching(/^1 call waits? for an approval, the oldest since 2/) }),
+      expect.objectContaining({ what: expect.stringMatching(/^1 call waits for an operator, the oldest since 2/) }),
     );
     expect(await mail.decide("bob", one, "reject", { note: "not now" })).toEqual([200, "ended"]);
   }
@@ -308,4 +230,66 @@ test("no token of a caller reaches approvals, by no door, and no tool decides", 
   expect(tools).not.toMatch(/waiting|approve|decide/);
   expect((await rpc("run.decide", { id, ...body })).text).not.toContain("ready");
   expect(mail.done).toEqual([]);
+});
+
+test("a question is listed with its schema, answered once by whoever may decide, and asked again with the faults", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "rockbot-waiting-")), "audit.jsonl");
+  {
+    await using mail = await startWaiting({ audit: file });
+    const call = mail.caller.call("order", { of: "z\u200bero" }, { toolCallId: "c-1" });
+    const one = await mail.one("eve");
+    expect(one).toMatchObject({ kind: "question", mayDecide: true, asked: [], tool: "order" });
+    expect(one.question).toMatchObject({ message: "How many of z\u200bero?", schema: { required: ["count"] } });
+    expect([one.arguments, one.shown]).toEqual([undefined, undefined]);
+    expect((await mail.one("sue")).arguments).toContain("z\u200bero");
+    expect(await mail.answer("eve", one, { count: 1_000 })).toEqual([200, "ready"]);
+    await expect.poll(async () => (await mail.waiting("eve")).calls[0]?.question?.faults).toBeDefined();
+    const again = await mail.one("eve");
+    expect(await mail.answer("eve", again, { count: 3 }, { hash: "other" })).toEqual([
+      409,
+      expect.stringContaining("asks another question"),
+    ]);
+    expect(await mail.decide("ann", { ...again, shown: "x" }, "approve")).toEqual([
+      409,
+      expect.stringContaining("waits for an answer"),
+    ]);
+    for (const more of [{ hash: 1 }, { value: undefined }, { code: 1 }])
+      expect((await mail.answer("eve", again, 3, more))[0]).toBe(400);
+    expect((await mail.ask("POST", `/operator/waiting/${again.id}/answer`, "ops", {})).status).toBe(403);
+    expect(await mail.answer("eve", again, { count: 3 })).toEqual([200, "ready"]);
+    expect(await call).toMatchObject({ content: "ordered 3" });
+    expect((await mail.answer("eve", again, { count: 4 }))[0]).toBe(404);
+    expect(mail.done).toEqual(["order"]);
+  }
+  expect(readFileSync(file, "utf8")).toMatch(/"operator":"eve","action":"run\.answer","outcome":"ok","of":"c-1"/);
+});
+
+test("the operator of the process answers by the code, too, and an approval is not answered", async () => {
+  await using mail = await startWaiting();
+  const { token, decisionCode } = mail.localOperator;
+  const code = decisionCode.show();
+  const call = mail.caller.call("order", {});
+  const one = await mail.one(token);
+  expect(await mail.answer(token, one, { count: 1 })).toEqual([403, expect.stringContaining("without the code")]);
+  expect(await mail.answer(token, one, { count: 1 }, { code })).toEqual([200, "ready"]);
+  await call;
+  void mail.caller.call("send", {}).catch(() => {});
+  const approval = await mail.one();
+  expect(await mail.answer("ann", { ...approval, question: { hash: "x", message: "", schema: {} } }, 1)).toEqual([
+    409,
+    expect.stringContaining("waits for a decision"),
+  ]);
+});
+
+test("a brief list leaves arguments out, and is no reading of them", async () => {
+  const file = join(mkdtempSync(join(tmpdir(), "rockbot-waiting-")), "audit.jsonl");
+  {
+    await using mail = await startWaiting({ audit: file });
+    void mail.caller.call("send", { to: "bob" }).catch(() => {});
+    await mail.one("eve"); // sees nothing, so reads nothing
+    const { json } = await mail.ask("GET", "/operator/waiting?brief=true", "ann");
+    expect(json).toMatchObject({ calls: [{ tool: "send", mayDecide: true }] });
+    expect(JSON.stringify(json)).not.toMatch(/"arguments"|"shown"/);
+  }
+  expect(readFileSync(file, "utf8")).not.toContain('"operator"');
 });

@@ -1,10 +1,10 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import { reasonOf } from "@rockbot/base";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { decodeMessage, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { hashOf, type Run, RunState, type RunStore, readDecision, signDecision, whyNotBy } from "@rockbot/runs";
 import type { ToolCaller } from "@rockbot/tools";
-import { type Commander, DECIDE } from "@rockbot/tools/commands";
+import { ANSWER, type Commander, DECIDE } from "@rockbot/tools/commands";
 
 export interface WaitingCallsParts {
   /** The store that all services share. @default what waits is not known, and each answer says what to set */
@@ -23,6 +23,13 @@ export interface Parked {
   readonly more: boolean;
   /** What is missing, and why, in words. */
   readonly problems: readonly string[];
+}
+
+/** An operator's answer to the question of a run as it was read. */
+export interface OperatorAnswer {
+  readonly operator: string;
+  readonly hash: string;
+  readonly value: unknown;
 }
 
 /** A decision of an operator about a run as it was read. */
@@ -53,7 +60,7 @@ export class WaitingCalls {
 
   async list(): Promise<Parked> {
     const { runs, problems, isCut } = await this.#open();
-    const parked = runs.filter(waitsForApproval);
+    const parked = runs.filter(waitsForPeople);
     parked.sort((a, b) => a.createdAt - b.createdAt);
     return { runs: parked.slice(0, MAX_READ), more: isCut || parked.length > MAX_READ, problems };
   }
@@ -62,10 +69,10 @@ export class WaitingCalls {
   async find(runId: string): Promise<Run> {
     const { runs, problems } = await this.#open();
     const run = runs.find((each) => each.runId === runId);
-    if (run !== undefined && waitsForApproval(run)) return run;
+    if (run !== undefined && waitsForPeople(run)) return run;
     const why =
       run !== undefined
-        ? "it needs no approval, or has it already"
+        ? "it needs no approval, or has it already, and asks nothing now"
         : "it was decided, it was not decided in time, or its caller has left";
     throw new NotWaitingError(["Cannot find a call of this id that waits", why, ...problems].join(". "));
   }
@@ -76,9 +83,10 @@ export class WaitingCalls {
     return key === undefined ? [] : (approval?.decisions ?? []).flatMap((each) => readDecision(each, key) ?? []);
   }
 
-  /** Why an operator cannot decide about a run here, in words. */
+  /** Why an operator can neither decide about a run here nor answer its question, in words. */
   whyNot(run: Run, operator: string): string | undefined {
-    return this.#publicKey === undefined ? NO_KEY : whyNotBy(run, operator, this.#publicKey);
+    if (this.#publicKey === undefined) return NO_KEY;
+    return run.question === undefined ? whyNotBy(run, operator, this.#publicKey) : undefined;
   }
 
   /**
@@ -87,17 +95,27 @@ export class WaitingCalls {
    * @throws {ToolError} in words if none did
    */
   async decide(run: Run, { operator, verdict, note }: OperatorDecision): Promise<RunState> {
-    const { caller, commander, commandKey } = this.#parts;
-    if (commandKey === undefined || commander === undefined)
-      throw new ToolError(ToolErrorCode.Unavailable, `Cannot decide: ${NO_KEY}`);
+    const { commandKey } = this.#parts;
+    if (commandKey === undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot decide: ${NO_KEY}`);
     const decision = signDecision(commandKey, run, { verdict, operator, note });
-    const body = { caller: run.caller, toolCallId: run.toolCallId, decision };
+    return this.#command(run, DECIDE, operator, { decision });
+  }
+
+  /** Sends an answer in the same way, as a signed command. @throws {ToolError} in words if no instance noted it */
+  async answer(run: Run, { operator, hash, value }: OperatorAnswer): Promise<RunState> {
+    return this.#command(run, ANSWER, operator, { hash, value });
+  }
+
+  async #command(run: Run, kind: string, operator: string, words: object): Promise<RunState> {
+    const { caller, commander } = this.#parts;
+    if (commander === undefined) throw new ToolError(ToolErrorCode.Unavailable, `Cannot decide: ${NO_KEY}`);
+    const body = { caller: run.caller, toolCallId: run.toolCallId, ...words };
     const { service } = run;
     const served = (await caller.services()).find((each) => each.service === service && each.isServed);
     if (served === undefined)
       throw undecided(`"${service}" does not run now. The call waits on: decide again once it runs`);
     const answers = await commander.send(
-      { kind: DECIDE, service, operator, body },
+      { kind, service, operator, body },
       { instances: served.instances, timeoutMs: ANSWER_MS },
     );
     // One instance notes it, and the others may find it noted.
@@ -141,8 +159,15 @@ export class WaitingCalls {
   }
 }
 
-const waitsForApproval = ({ state, question, approval }: Run): boolean =>
-  state === RunState.Parked && question === undefined && approval !== undefined;
+const waitsForPeople = ({ state, question, approval }: Run): boolean =>
+  state === RunState.Parked && (question !== undefined || approval !== undefined);
+
+/** The arguments of a run: as they are approved, or as they came. */
+export function argumentsOf({ approval, message }: Run): string {
+  if (approval !== undefined) return approval.arguments;
+  const read = decodeMessage("ToolInvokeRequest", Buffer.from(message.body, "base64"));
+  return (read.ok ? read.value.arguments : undefined) ?? "";
+}
 
 const undecided = (why: string): ToolError => new ToolError(ToolErrorCode.Unavailable, `Nothing was decided: ${why}`);
 

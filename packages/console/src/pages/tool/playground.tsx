@@ -1,17 +1,15 @@
-import { CatchBoundary, Link } from "@tanstack/react-router";
-import { lazy, Suspense, useMemo, useRef, useState } from "react";
+import { Link } from "@tanstack/react-router";
+import { useMemo, useRef, useState } from "react";
 import { callTool, type End } from "../../api/playground.ts";
 import type { Tool } from "../../api/types.ts";
 import { AnswerView } from "../../look/answer.tsx";
 import { Badge } from "../../look/badge.tsx";
 import { ConfirmCall } from "../confirm-call.tsx";
 import { type ArgumentFault, argumentFaults } from "./argument-faults.ts";
+import { Arguments, Faults, objectIn } from "./arguments.tsx";
 import { firstArguments } from "./first-arguments.ts";
 import { formSchema } from "./form-schema.ts";
 
-const SchemaForm = lazy(async () => ({ default: (await import("./schema-form.tsx")).SchemaForm }));
-
-type Args = Readonly<Record<string, unknown>>;
 const NO_FAULTS: readonly ArgumentFault[] = [];
 
 /** Calls a tool with arguments that are filled in. */
@@ -77,104 +75,6 @@ export function Playground({ tool, callers }: { readonly tool: Tool; readonly ca
       </div>
     </section>
   );
-}
-
-/** The arguments as a form or as JSON; each view has what the other one was given. */
-function Arguments({
-  form,
-  text,
-  args,
-  faults,
-  onText,
-}: {
-  readonly form: ReturnType<typeof formSchema>;
-  readonly text: string;
-  readonly args: Args | undefined;
-  readonly faults: readonly ArgumentFault[];
-  readonly onText: (text: string) => void;
-}) {
-  const [isForm, setForm] = useState(true);
-  const [broken, setBroken] = useState<string>();
-  const why = "why" in form ? form.why : broken;
-  const isShown = isForm && why === undefined && "schema" in form && args !== undefined;
-  return (
-    <>
-      <fieldset className="row" aria-label="How arguments are written">
-        <button
-          type="button"
-          aria-pressed={isShown}
-          disabled={why !== undefined || args === undefined}
-          onClick={() => setForm(true)}
-        >
-          form
-        </button>
-        <button type="button" aria-pressed={!isShown} onClick={() => setForm(false)}>
-          JSON
-        </button>
-      </fieldset>
-      {why === undefined ? null : (
-        <p className="quiet breaks">No form can be made of the tool's schema, so write JSON. {why}</p>
-      )}
-      {isShown ? (
-        <CatchBoundary
-          getResetKey={() => 0}
-          onCatch={(error) => setBroken((error as Error).message)}
-          errorComponent={() => null}
-        >
-          <Suspense fallback={<p className="quiet">Loading…</p>}>
-            <SchemaForm
-              schema={form.schema}
-              args={args}
-              faults={faults}
-              onArgs={(value) => onText(JSON.stringify(value, undefined, 2))}
-            />
-          </Suspense>
-        </CatchBoundary>
-      ) : (
-        <label className="field">
-          <span className="quiet">arguments, as JSON</span>
-          <textarea
-            spellCheck={false}
-            value={text}
-            onChange={({ target }) => {
-              setForm(false); // else the form would take the place of what is being typed
-              onText(target.value);
-            }}
-          />
-        </label>
-      )}
-      {args === undefined ? (
-        <p role="alert" className="is-bad">
-          The arguments are no JSON object yet.
-        </p>
-      ) : null}
-    </>
-  );
-}
-
-function Faults({ faults }: { readonly faults: readonly ArgumentFault[] }) {
-  if (faults.length === 0) return null;
-  return (
-    <div role="alert" className="is-bad breaks">
-      The arguments do not fit the tool's schema:
-      <ul>
-        {faults.map(({ path, words }) => (
-          <li key={`${path.join("/")} ${words}`}>
-            {path.length === 0 ? null : <code>{path.join(".")}</code>} {words}
-          </li>
-        ))}
-      </ul>
-    </div>
-  );
-}
-
-function objectIn(text: string): Args | undefined {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Args) : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Makes calls of a tool, one at a time, and has what is said of the last one. */
