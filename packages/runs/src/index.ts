@@ -31,5 +31,7 @@ export {
 } from "./run.ts";
 export type { Due, RunStore, StoredRun } from "./run-store.ts";
 export { Runs } from "./runs.ts";
-export { openSqliteRunStore, type SqliteRunStoreOptions } from "./store/sqlite/sqlite-run-store.ts";
+export { createMemoryRunStore } from "./store/memory-run-store.ts";
+export { openSqliteRunStore } from "./store/open-sqlite-run-store.ts";
+export type { SqliteRunStoreOptions } from "./store/sqlite/sqlite-run-store.ts";
 export type { RunEvent } from "./transitions.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Logger } from "@rockbot/bus";
 import { makeDataDirectory } from "@rockbot/records";
-import { openSqliteRunStore, type RunStore } from "@rockbot/runs";
+import { createMemoryRunStore, openSqliteRunStore, type RunStore } from "@rockbot/runs";
 
 /** The folder of the data of this process itself, where DATA_DIRECTORY does not put all data. */
 const OWN_FOLDER = ".rockbot";
@@ -19,6 +19,6 @@ export async function openOwnRuns(env: Readonly<Record<string, string | undefine
       { reason: String(error) },
       "calls that wait for people are kept in memory only, and end with this process",
     );
-    return openSqliteRunStore(undefined);
+    return createMemoryRunStore();
   }
 }

@@ -16,7 +16,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
-import { openSqliteRunStore, type RunStore } from "@rockbot/runs";
+import { createMemoryRunStore, type RunStore } from "@rockbot/runs";
 import { auditCommands } from "../commands/audit-commands.ts";
 import { type CommandHandler, createCommandTaker } from "../commands/take-commands.ts";
 import { checkToolSet } from "../define/check-tool-set.ts";
@@ -305,7 +305,7 @@ async function takeRequests(
 /** The runs that all instances share, or those of this process, which `started` closes. */
 async function runsFor(started: AsyncDisposableStack, given: ServeToolsOptions["runs"]): Promise<RunStore> {
   const store = typeof given === "function" ? await given() : given;
-  return store ?? started.use(await openSqliteRunStore(undefined));
+  return store ?? started.use(createMemoryRunStore());
 }
 
 interface ClaimsOptions {

@@ -5,8 +5,8 @@ import { expect, test } from "vitest";
 import { END_KEPT_MS } from "../../run.ts";
 import { Runs } from "../../runs.ts";
 import { testRun } from "../../test-run.ts";
+import { openSqliteRunStore } from "../open-sqlite-run-store.ts";
 import { testRunStore } from "../test-run-store.ts";
-import { openSqliteRunStore } from "./sqlite-run-store.ts";
 
 testRunStore("SqliteRunStore", () => openSqliteRunStore(undefined));
 

@@ -36,14 +36,10 @@ export interface SqliteRunStoreOptions {
   readonly clock?: (() => number) | undefined;
 }
 
-/**
- * Runs in a file of one process, or in memory, which ends with the process. A change is in the file before it is
- * acknowledged: it outlives the process and the machine. A start that was forgotten would be made again.
- * @throws {StoreUnavailableError} if the file cannot be read, another process uses it, or newer code made it
- */
-export async function openSqliteRunStore(
+/** See openSqliteRunStore, which loads SQLite only when it is asked. */
+export async function openRunDatabase(
   file: string | undefined,
-  { clock = Date.now }: SqliteRunStoreOptions = {},
+  { clock = Date.now }: SqliteRunStoreOptions,
 ): Promise<RunStore> {
   const db = await openDatabase(file ?? IN_MEMORY, {
     holds: "the runs",
