@@ -25,6 +25,7 @@ export {
   type RunEnd,
   type RunKey,
   type RunMessage,
+  type RunProgress,
   RunState,
   type SignedDecision,
   type Waiter,

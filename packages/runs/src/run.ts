@@ -37,6 +37,8 @@ export interface Run {
   readonly attempt: number;
   /** True from right before the tool runs. */
   readonly hasStarted: boolean;
+  /** The last things that its tool said on its way, the oldest first. */
+  readonly progress?: readonly RunProgress[] | undefined;
   readonly end?: RunEnd | undefined;
 }
 
@@ -126,6 +128,14 @@ export interface Answer {
   readonly operator: string;
 }
 
+/** How far the tool had come. */
+export interface RunProgress {
+  readonly at: number;
+  readonly progress?: number | undefined;
+  readonly total?: number | undefined;
+  readonly message?: string | undefined;
+}
+
 /** How it ended. */
 export interface RunEnd {
   /** `ok`, `tool_error`, or the code of the error. */
@@ -146,6 +156,8 @@ export const READY_MS = 10 * 60_000;
 export const LEASE_MS = 10_000;
 /** The callers that can wait for one run. A further one takes the place of the oldest. */
 export const MAX_WAITERS = 4;
+/** So many updates of a run are kept. */
+export const MAX_PROGRESS = 20;
 /** The largest answer that is kept. */
 export const MAX_END_BYTES = 256 * 1024;
 /** The bounds of the runs of one caller at one service that have not ended. */

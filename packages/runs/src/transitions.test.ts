@@ -33,6 +33,7 @@ const events: { readonly [Kind in RunEvent["kind"]]: Extract<RunEvent, { kind: K
   taken: { kind: "taken", owner: "p1" },
   renewed: { kind: "renewed", owner: "p1" },
   started: { kind: "started", owner: "p1" },
+  progressed: { kind: "progressed", owner: "p1", update: { progress: 1 } },
   released: { kind: "released", owner: "p1" },
   ended: { kind: "ended", owner: "p1", end },
 };
@@ -53,6 +54,7 @@ const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState
   taken: { ready: "running", running: "running" },
   renewed: { running: "running" },
   started: { running: "running" },
+  progressed: { running: "running" },
   released: { running: "ready" },
   ended: { running: "ended" },
 };
@@ -69,6 +71,15 @@ describe.each(Object.values(RunState))("of a run that is %s", (state) => {
       expect(transitions[event.kind]).not.toHaveProperty(state);
     } else expect(next).toMatchObject({ state: expected });
   });
+});
+
+test("the last updates of a run are kept, and those of a process that has lost it are not", () => {
+  let run = runs.running;
+  for (let progress = 1; progress <= 25; progress++)
+    run = transition(run, { ...events.progressed, update: { progress } }, NOW + progress) as Run;
+  expect(run.progress).toHaveLength(20);
+  expect(run.progress?.at(-1)).toEqual({ progress: 25, at: NOW + 25 });
+  expect(transition(run, { ...events.progressed, owner: "p2" }, NOW)).toBe("another process has taken it over");
 });
 
 test("a run that has ended stays as it ended, whatever happens", () => {

@@ -2,11 +2,13 @@ import {
   type Answer,
   type Approval,
   LEASE_MS,
+  MAX_PROGRESS,
   MAX_WAITERS,
   type Question,
   READY_MS,
   type Run,
   type RunEnd,
+  type RunProgress,
   RunState,
   type SignedDecision,
   type Waiter,
@@ -36,6 +38,8 @@ export type RunEvent =
   | { readonly kind: "renewed"; readonly owner: string }
   /** Right before the tool runs. */
   | { readonly kind: "started"; readonly owner: string }
+  /** Its tool says how far it has come. */
+  | { readonly kind: "progressed"; readonly owner: string; readonly update: Omit<RunProgress, "at"> }
   /** Its owner gives it back, before the tool has run. */
   | { readonly kind: "released"; readonly owner: string }
   | { readonly kind: "ended"; readonly owner: string; readonly end: RunEnd };
@@ -96,6 +100,12 @@ export const transitions: {
   taken: { ready: take, running: take },
   renewed: { running: own((run, { owner }, now) => ({ ...run, lease: { owner, until: now + LEASE_MS } })) },
   started: { running: own((run) => (run.hasStarted ? "it has started before" : { ...run, hasStarted: true })) },
+  progressed: {
+    running: own((run, { update }, at) => ({
+      ...run,
+      progress: [...(run.progress ?? []), { ...update, at }].slice(-MAX_PROGRESS),
+    })),
+  },
   released: {
     running: own((run, _event, now) =>
       run.hasStarted ? "it has started" : { ...run, state: RunState.Ready, readyAt: now, lease: undefined },
@@ -173,7 +183,9 @@ function answer(run: Run, { answer: given }: Event<"answered">, now: number): Ru
 }
 
 /** An event of the process that runs it. */
-function own<Of extends "renewed" | "started" | "released" | "ended" | "questioned">(change: Change<Of>): Change<Of> {
+function own<Of extends "renewed" | "started" | "progressed" | "released" | "ended" | "questioned">(
+  change: Change<Of>,
+): Change<Of> {
   return (run, event, now) =>
     run.lease?.owner === (event as { readonly owner: string }).owner
       ? change(run, event, now)

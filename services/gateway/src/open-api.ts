@@ -192,6 +192,14 @@ export function openApiDocument(
           {
             code: { type: "string", description: "The code of the error it ended in." },
             waitsFor: { type: "string", description: "What it waits for, such as `the approval of ann`." },
+            progress: {
+              type: "array",
+              description: "The last 20 updates of a call that was left to a run, the oldest first.",
+              items: objectOf(
+                { at: { type: "string", format: "date-time" } },
+                { progress: { type: "number" }, total: { type: "number" }, message: { type: "string" } },
+              ),
+            },
             result: { type: "object", description: "The tool's answer, as invoke gives it." },
             error: { $ref: "#/components/schemas/Error" },
           },

@@ -9,6 +9,7 @@ import { Interrupted } from "../interrupted.ts";
 import { interruption } from "../terminal/interruption.ts";
 import { plainText } from "../terminal/plain-text.ts";
 import { printAnswer, printFailure } from "../terminal/print-answer.ts";
+import { showProgress } from "../terminal/show-progress.ts";
 import { UsageError } from "../usage-error.ts";
 
 export interface OwnCallOptions {
@@ -99,6 +100,7 @@ async function waitFor(
 ): Promise<OwnCall> {
   const until = performance.now() + timeoutMs;
   let said: string | undefined;
+  using progress = showProgress(process.stderr);
   for (let lookMs = FIRST_LOOK_MS; ; lookMs = Math.min(LOOK_MS, 2 * lookMs)) {
     const call = await find(calls, toolCallId);
     const leftMs = until - performance.now();
@@ -106,6 +108,8 @@ async function waitFor(
     const words = standing(call);
     if (words !== said) console.error(words);
     said = words;
+    const update = call.progress?.at(-1);
+    if (update !== undefined) progress.show(update);
     await setTimeout(Math.min(lookMs, leftMs), undefined, { signal });
   }
 }

@@ -150,6 +150,8 @@ export interface HeldCall {
   question(question: Question, forMs: number): Promise<never>;
   /** Notes that the tool is about to run. @throws {SupersededError} if another process has the run */
   begins(): Promise<void>;
+  /** Notes how far the tool has come, for those who look later. It notes at most one update a second, the newest. */
+  note(update: ProgressUpdate): void;
 }
 
 /** Receives how far a call has come in a service. */

@@ -1,7 +1,12 @@
-import { RenewingLease } from "@rockbot/base";
+import { pause, RenewingLease } from "@rockbot/base";
+import { redact } from "@rockbot/base/redaction";
 import { type Approval, LEASE_MS, type Question, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
-import type { HeldCall } from "../define/tool-executor.ts";
+import type { HeldCall, ProgressUpdate } from "../define/tool-executor.ts";
 import { ParkedError, SupersededError } from "../superseded-error.ts";
+
+/** The shortest time between two updates in a record, in milliseconds. */
+const NOTE_MS = 1_000;
+const MAX_MESSAGE = 1_024;
 
 /** See HeldCall. */
 export class HeldRun implements HeldCall {
@@ -10,6 +15,10 @@ export class HeldRun implements HeldCall {
   readonly #lost = new AbortController();
   #run: Run;
   #lease: RenewingLease | undefined;
+  readonly #stopped = new AbortController();
+  /** The update that is noted next. */
+  #newest: ProgressUpdate | undefined;
+  #noting: Promise<void> | undefined;
 
   constructor(runs: Runs, run: Run, owner: string) {
     this.#runs = runs;
@@ -50,6 +59,23 @@ export class HeldRun implements HeldCall {
     if (!this.#run.hasStarted) await this.#change({ kind: "started", owner: this.#owner });
   }
 
+  note(update: ProgressUpdate): void {
+    if (!this.isTaken || !this.#run.isKept || this.#stopped.signal.aborted) return; // who waits hears it anyway
+    this.#newest = update;
+    this.#noting ??= this.#noteNewest();
+  }
+
+  async #noteNewest(): Promise<void> {
+    while (this.#newest !== undefined && !this.#stopped.signal.aborted) {
+      const { progress, total, message } = this.#newest;
+      this.#newest = undefined;
+      const update = { progress, total, message: message == null ? undefined : redact(message).slice(0, MAX_MESSAGE) };
+      await this.#runs.change(this.#run, { kind: "progressed", owner: this.#owner, update }).catch(() => {}); // progress may be lost
+      await pause(NOTE_MS, this.#stopped.signal).catch(() => {});
+    }
+    this.#noting = undefined;
+  }
+
   async giveBack(): Promise<void> {
     await this.stop();
     this.#lease = undefined;
@@ -83,6 +109,8 @@ export class HeldRun implements HeldCall {
 
   /** Lets go of the run: its lease ends by itself. */
   async stop(): Promise<void> {
+    this.#stopped.abort();
+    await this.#noting;
     await this.#lease?.[Symbol.asyncDispose]();
   }
 

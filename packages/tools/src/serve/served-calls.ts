@@ -9,7 +9,7 @@ import {
   type ToolInvokeRequest,
 } from "@rockbot/contracts";
 import type { Decision, PolicyHolder } from "@rockbot/policy";
-import type { HeldCall } from "../define/tool-executor.ts";
+import type { HeldCall, ProgressUpdate } from "../define/tool-executor.ts";
 import type { CallSteps } from "../layers/call-steps.ts";
 import type { Sender } from "../messages/identity.ts";
 import type { RequestForm } from "../messages/request-form.ts";
@@ -129,7 +129,13 @@ export class ServedCalls {
         steps,
         depth: depthOf(message),
         maxResultBytes: address === undefined ? undefined : answers.mostBytes(address, form),
-        progress: report,
+        progress:
+          run === undefined
+            ? report
+            : (update: ProgressUpdate) => {
+                report(update);
+                run.note(update);
+              },
         onStarted: waiting.started,
         log,
         ...(run === undefined ? deliveredBefore(delivery, message) : { run }),

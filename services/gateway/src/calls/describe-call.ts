@@ -26,6 +26,9 @@ export async function describeCall(
     attempts,
     deadline: new Date(deadlineAt),
     steps: steps.map(({ step, at }) => ({ step, at: new Date(at) })),
+    ...(run?.progress === undefined
+      ? {}
+      : { progress: run.progress.map(({ at, ...update }) => ({ ...update, at: new Date(at) })) }),
     ...(answer instanceof ToolError
       ? { error: errorBody(answer, { toolCallId, toolName }) }
       : answer === undefined

@@ -10,7 +10,10 @@ test("a call that its client does not wait for has an address, where its end is 
   await using runs = await openSqliteRunStore(undefined);
   await using gateway = await startTestGateway({}, undefined, undefined, { runs });
   const end = Promise.withResolvers<string>();
-  const slow = defineTool({ ...loose("slow"), readOnly: false, idempotent: false }, () => end.promise);
+  const slow = defineTool({ ...loose("slow"), readOnly: false, idempotent: false }, (_, { progress }) => {
+    progress({ progress: 1, total: 2, message: "half" });
+    return end.promise;
+  });
   const set = { tools: [slow], guides: [{ name: "slow", summary: "Of slow.", document: "# Slow" }] };
   await using _ = await serveTools(gateway.bus, set, { service: "slow", runs });
   await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"slow"');
@@ -22,6 +25,8 @@ test("a call that its client does not wait for has an address, where its end is 
 
   const look = async () => JSON.parse((await gateway.send({ path: `/v1/calls/${toolCallId}` })).text) as object;
   await expect.poll(look).toMatchObject({ state: "running", toolName: "slow" });
+  const progress = [{ progress: 1, total: 2, message: "half", at: expect.any(String) }];
+  await expect.poll(look).toMatchObject({ state: "running", progress });
   end.resolve("at last");
   await expect.poll(look).toMatchObject({ state: "answered", result: { content: "at last" } });
   expect(await look()).toMatchObject({ result: { content: "at last" } });

@@ -59,8 +59,8 @@ async function openRuns(redisUrl: string): Promise<RunStore> {
 }
 
 function described(run: Run): OwnCall {
-  const { toolCallId, toolName } = run;
-  const call = { toolCallId, toolName, ...runStanding(run) };
+  const { toolCallId, toolName, progress } = run;
+  const call = { toolCallId, toolName, progress, ...runStanding(run) };
   if (run.state !== RunState.Ended) return call;
   const end = replyOf(run);
   return end instanceof ToolError ? { ...call, error: errorReply(call, end) } : { ...call, result: end };

@@ -1,5 +1,6 @@
 import type { ToolErrorMessage, ToolInvokeResponse } from "@rockbot/contracts";
 import type { RunStanding } from "@rockbot/gateway";
+import type { ProgressUpdate } from "@rockbot/tools";
 
 /** A call of the user, as `GET /v1/calls/{id}` describes it. */
 export interface OwnCall {
@@ -9,6 +10,8 @@ export interface OwnCall {
   readonly state: string;
   readonly code?: string | undefined;
   readonly waitsFor?: RunStanding["waitsFor"];
+  /** The last updates of a run, the oldest first. */
+  readonly progress?: readonly ProgressUpdate[] | undefined;
   /** How it ended: one of both, if its end is kept. */
   readonly result?: ToolInvokeResponse | undefined;
   readonly error?: ToolErrorMessage | undefined;

@@ -2,6 +2,7 @@ import { withRun } from "@rockbot/gateway";
 import { connectRedisJournalStore } from "@rockbot/records/journal/redis";
 import { connectRedisRunStore } from "@rockbot/runs/redis";
 import { CommandError } from "../../command-error.ts";
+import { plainText } from "../../terminal/plain-text.ts";
 import { UsageError } from "../../usage-error.ts";
 import type { CallSource } from "./call-source.ts";
 
@@ -13,7 +14,7 @@ export async function openRedisCallSource(url: string): Promise<CallSource> {
   });
   await using opened = new AsyncDisposableStack();
   opened.use(store);
-  const runs = opened.use(await connectRedisRunStore(url).catch(rethrow));
+  const runs = opened.use(await connectRedisRunStore(url).catch(leftOut));
   const parts = opened.move();
   return {
     where: "the journals in Redis",
@@ -37,4 +38,9 @@ const toCommandError = (error: unknown): CommandError =>
 
 function rethrow(error: unknown): never {
   throw toCommandError(error);
+}
+
+/** A user of the journals alone sees these. */
+function leftOut(error: unknown): undefined {
+  console.error(plainText(`rockbot: how calls stand that wait is left out: ${toCommandError(error).message}`));
 }
