@@ -25,7 +25,7 @@ export async function listWaiting({ json = false }: { readonly json?: boolean })
   await using client = await openWaitingClient(process.env);
   const waiting = await client.list();
   if (json) {
-    console.log(JSON.stringify(waiting, undefined, 2));
+    console.log(jsonText(waiting));
     return;
   }
   const { calls, more, problems } = waiting;
@@ -43,7 +43,7 @@ export async function listWaiting({ json = false }: { readonly json?: boolean })
 export async function showWaiting(id: string, { json = false }: { readonly json?: boolean }): Promise<void> {
   await using client = await openWaitingClient(process.env);
   const call = await find(client, id);
-  if (json) console.log(JSON.stringify(call, undefined, 2));
+  if (json) console.log(jsonText(call));
   else for (const line of described(call)) console.log(line);
 }
 
@@ -110,5 +110,9 @@ function described(call: WaitingCall): readonly string[] {
     given === undefined ? `arguments of ${call.given.bytes} bytes, for other operators to see` : withHiddenShown(given),
   ];
 }
+
+/** JSON that parses to the same value, and shows a terminal all that is hidden in it. */
+const jsonText = (value: object): string =>
+  JSON.stringify(value, undefined, 2).split("\n").map(withHiddenShown).join("\n");
 
 const timeOf = (at: number): string => new Date(at).toISOString();

@@ -34,14 +34,24 @@ const isCount = ((value: { count?: unknown }) => Number(value?.count) <= 100) as
 }>;
 
 /** A gateway beside a service whose tools "send" and "pay" need approvals, and whose tool "order" asks how many. */
-export async function startWaiting({ hasKey = true, audit }: { hasKey?: boolean; audit?: string } = {}) {
+export async function startWaiting({
+  hasKey = true,
+  callTimeoutMs = 60_000,
+  audit,
+}: {
+  hasKey?: boolean;
+  callTimeoutMs?: number;
+  audit?: string;
+} = {}) {
   const stack = new AsyncDisposableStack();
   const policy = holdPolicy(createPolicy(await readPolicy(WAITING_POLICY, "policy.yaml")));
   const log = audit === undefined ? undefined : stack.use(await openAuditLog(audit, { key: "k".repeat(32) }));
   const runs = stack.use(await openSqliteRunStore(undefined));
   const localOperator = createLocalOperator();
   const commandKey = hasKey ? privateKey : undefined;
-  const gateway = stack.use(await startTestGateway({}, policy, log, { runs, localOperator, commandKey }));
+  const gateway = stack.use(
+    await startTestGateway({ callTimeoutMs }, policy, log, { runs, localOperator, commandKey }),
+  );
   const done: string[] = [];
   const tool = (name: string) =>
     defineTool(loose(name), async (input) => {

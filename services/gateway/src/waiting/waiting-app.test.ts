@@ -1,9 +1,9 @@
-import { mkdtempSync, readFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { Keep } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
+import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
+import { mcpHeaders, message, openSession, postMcp } from "../mcp/test-messages.ts";
 import { startTestGateway } from "../test-gateway.ts";
 import { startWaiting, WAITING_POLICY } from "./test-waiting.ts";
 
@@ -139,7 +139,8 @@ test("the operator of the process decides by the code that it has read, and by n
 });
 
 test("readings of arguments and decisions have their lines in the audit log, and Now says that calls wait", async () => {
-  const file = join(mkdtempSync(join(tmpdir(), "rockbot-waiting-")), "audit.jsonl");
+  using folder = temporaryFolder();
+  const file = `${folder.path}/audit.jsonl`;
   {
     await using mail = await startWaiting({ audit: file });
     void mail.caller.call("send", { to: "bob" }, { toolCallId: "c-1" }).catch(() => {});
@@ -205,7 +206,7 @@ test("operators see how a call stands that its caller has left to wait, and may 
 });
 
 test("no token of a caller reaches approvals, by no door, and no tool decides", async () => {
-  await using mail = await startWaiting();
+  await using mail = await startWaiting({ callTimeoutMs: 1_500 });
   void mail.caller.call("send", {}).catch(() => {});
   const { id, shown } = await mail.one();
   const body = { verdict: "approve", shown };
@@ -221,19 +222,26 @@ test("no token of a caller reaches approvals, by no door, and no tool decides", 
   expect(Object.keys(json?.["paths"] as object).filter((path) => /waiting|approv|decide|operator/.test(path))).toEqual(
     [],
   );
-  const rpc = (method: string, params: object) =>
-    mail.ask("POST", "/mcp", "of-ada", { jsonrpc: "2.0", id: 1, method, params });
-  const tools = JSON.stringify([
-    (await mail.ask("GET", "/v1/tools", "of-ada")).json,
-    (await rpc("tools/list", {})).text,
-  ]);
-  expect(tools).not.toMatch(/waiting|approve|decide/);
-  expect((await rpc("run.decide", { id, ...body })).text).not.toContain("ready");
+  const token = "of-ada";
+  const session = await openSession(mail, { token });
+  const rpc = async (method: string, params: object) =>
+    (await postMcp(mail, message(2, method, params), mcpHeaders({ token, session }))).text;
+  const listed = await rpc("tools/list", {});
+  expect(listed).toContain('"send"');
+  expect((await mail.ask("GET", "/v1/tools", token)).text + listed).not.toMatch(/waiting|approve|decide/);
+  for (const name of ["run.decide", "approve", "operator"])
+    expect(await rpc("tools/call", { name, arguments: { id, ...body } })).toMatch(/error/i);
+  expect(await rpc("run.decide", { id, ...body })).toMatch(/-32601/);
+  // What a model reads of a call that nobody decided about names nothing that it does not have.
+  const over = await rpc("tools/call", { name: "send", arguments: {} });
+  expect(over).toMatch(/waits for the approval of .*Call it again if it is still wanted/);
+  expect(over).not.toMatch(/same id|rockbot approvals|Idempotency/);
   expect(mail.done).toEqual([]);
 });
 
 test("a question is listed with its schema, answered once by whoever may decide, and asked again with the faults", async () => {
-  const file = join(mkdtempSync(join(tmpdir(), "rockbot-waiting-")), "audit.jsonl");
+  using folder = temporaryFolder();
+  const file = `${folder.path}/audit.jsonl`;
   {
     await using mail = await startWaiting({ audit: file });
     const call = mail.caller.call("order", { of: "z\u200bero" }, { toolCallId: "c-1" });
@@ -282,7 +290,8 @@ test("the operator of the process answers by the code, too, and an approval is n
 });
 
 test("a brief list leaves arguments out, and is no reading of them", async () => {
-  const file = join(mkdtempSync(join(tmpdir(), "rockbot-waiting-")), "audit.jsonl");
+  using folder = temporaryFolder();
+  const file = `${folder.path}/audit.jsonl`;
   {
     await using mail = await startWaiting({ audit: file });
     void mail.caller.call("send", { to: "bob" }).catch(() => {});

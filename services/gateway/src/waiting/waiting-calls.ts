@@ -67,14 +67,15 @@ export class WaitingCalls {
 
   /** @throws {ToolError} `not_found` in words if it does not wait */
   async find(runId: string): Promise<Run> {
-    const { runs, problems } = await this.#open();
+    const { runs, problems, isCut } = await this.#open();
     const run = runs.find((each) => each.runId === runId);
     if (run !== undefined && waitsForPeople(run)) return run;
     const why =
       run !== undefined
         ? "it needs no approval, or has it already, and asks nothing now"
         : "it was decided, it was not decided in time, or its caller has left";
-    throw new NotWaitingError(["Cannot find a call of this id that waits", why, ...problems].join(". "));
+    const others = isCut ? [`Only the ${MAX_READ} oldest calls of each service are known here`] : [];
+    throw new NotWaitingError([`Cannot find a call of this id that waits: ${why}`, ...others, ...problems].join(". "));
   }
 
   /** The decisions about a run that were made so far. */
