@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StoreFullError } from "@rockbot/records";
-import { IN_MEMORY, inTransaction, openDatabase, unavailable } from "@rockbot/records/sqlite";
+import { IN_MEMORY, openDatabase, unavailable } from "@rockbot/records/sqlite";
 import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunState } from "../../run.ts";
 import type { Due, RunStore, StoredRun } from "../../run-store.ts";
 import { dueAt } from "../../transitions.ts";
@@ -54,8 +54,6 @@ export async function openRunDatabase(
 class SqliteRunStore implements RunStore {
   readonly #db: DatabaseSync;
   readonly #clock: () => number;
-  /** Transactions of one connection do not nest. */
-  #last: Promise<unknown> = Promise.resolve();
 
   constructor(db: DatabaseSync, clock: () => number) {
     this.#db = db;
@@ -63,17 +61,18 @@ class SqliteRunStore implements RunStore {
   }
 
   create(run: Run): Promise<boolean> {
-    return this.#change("write a run", () => {
+    return this.#ask("write a run", () => {
       const { service, caller } = run;
       this.#db.prepare("DELETE FROM run WHERE forgotten_at <= ?").run(this.#clock());
       if (this.#find(run) !== undefined) return false;
       const record = JSON.stringify(run);
+      // Nothing comes between these steps: the file is this process's alone, and none of them waits.
       const open = this.#db
         .prepare(
           "SELECT count(*) AS n, coalesce(sum(bytes), 0) AS bytes FROM run WHERE service = ? AND caller = ? AND is_open = 1",
         )
         .get(service, caller) as { n: number; bytes: number };
-      if (open.n >= MAX_OPEN_RUNS || open.bytes + record.length > MAX_OPEN_BYTES)
+      if (open.n >= MAX_OPEN_RUNS || open.bytes + Buffer.byteLength(record) > MAX_OPEN_BYTES)
         throw new StoreFullError(tooManyOpen(caller, service));
       this.#db.prepare(`INSERT INTO run VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`).run(...this.#columns(run, record));
       return true;
@@ -131,7 +130,6 @@ class SqliteRunStore implements RunStore {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#last.catch(() => {});
     this.#db.close();
   }
 
@@ -156,7 +154,7 @@ class SqliteRunStore implements RunStore {
       dueAt(run) ?? null,
       createdAt,
       Math.max(expiresAt, end?.at ?? 0) + END_KEPT_MS,
-      record.length,
+      Buffer.byteLength(record),
       record,
     ] as const;
   }
@@ -167,14 +165,6 @@ class SqliteRunStore implements RunStore {
     } catch (error) {
       throw unavailable(what, error);
     }
-  }
-
-  #change<T>(what: string, change: () => T): Promise<T> {
-    const changed = this.#last.then(() => inTransaction(this.#db, BUSY_MS, change));
-    this.#last = changed.catch(() => {});
-    return changed.catch((error: unknown) => {
-      throw unavailable(what, error);
-    });
   }
 }
 
