@@ -182,16 +182,16 @@ async function resume(
   }: { readonly definition: ToolDefinition; readonly keeper: RunKeeper | undefined; readonly isResumable: boolean },
 ): Promise<void> {
   const { run } = held;
-  if (run.hasStarted) {
-    await held.take();
-    // What was approved once is approved for one run.
-    const mayRunAgain = isResumable || readOnly || (idempotent && run.approval === undefined);
-    if (!mayRunAgain) throw unknownOutcome({ toolName: name });
-    return;
-  }
   const key = keeper?.operatorKey;
   const approval = asking === undefined ? undefined : { ...asking, ...run.approval, asked: asking.asked };
   const isFine = asking === undefined || (key !== undefined && isApproved({ ...run, approval }, asking.binding, key));
+  if (run.hasStarted) {
+    await held.take();
+    // What was approved once is approved for one run. The store's word that it had begun approves nothing.
+    const mayRunAgain = isFine && (isResumable || readOnly || (idempotent && run.approval === undefined));
+    if (!mayRunAgain) throw unknownOutcome({ toolName: name });
+    return;
+  }
   if (isFine) return held.take();
   if (run.state === RunState.Running) {
     await held.take(); // its owner is gone
