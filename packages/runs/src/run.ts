@@ -150,7 +150,7 @@ export type RunKey = Pick<Run, "service" | "caller" | "toolCallId">;
 
 /** How long the end of a run is kept. */
 export const END_KEPT_MS = 24 * 3_600_000;
-/** How long a decided run waits for an instance of its service. */
+/** How long a run that is ready waits for an instance of its service. */
 export const READY_MS = 10 * 60_000;
 /** How long a run holds without a sign of its owner's life. */
 export const LEASE_MS = 10_000;
@@ -163,7 +163,7 @@ export const MAX_END_BYTES = 256 * 1024;
 /** The bounds of the runs of one caller at one service that have not ended. */
 export const MAX_OPEN_RUNS = 100;
 export const MAX_OPEN_BYTES = 16 * 1024 * 1024;
-/** The questions of a run with their answers, as JSON, at most. */
+/** The most characters of a question with the answers before it, and of an answer, as JSON. */
 export const MAX_ASKED_BYTES = 16 * 1024;
 /** The largest request that can wait. */
 export const MAX_RUN_BYTES = 1024 * 1024;

@@ -12,8 +12,8 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-execut
 
 /**
  * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is
- * counted when it is let through, whatever becomes of it then. A call that is delivered again is not counted again, nor one that has waited for people. The
- * bus may redeliver it, or it repeats a call with effects that still runs here, and joins it.
+ * counted when it is let through, whatever becomes of it then. It is not counted again when its record brings it, when the
+ * bus redelivers it, or when it repeats a call with effects that still runs here, and joins it.
  */
 export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
   const running = new Set<string>();

@@ -99,7 +99,9 @@ export class HeldRun implements HeldCall {
     const event: RunEvent = this.isTaken ? { kind: "ended", owner: this.#owner, end } : { kind: "refused", end };
     const ended = await this.#runs.change(this.#run, event);
     await this.stop();
-    return typeof ended !== "string";
+    if (typeof ended === "string") return false;
+    this.#run = ended;
+    return true;
   }
 
   /** As `giveBack`, where it may have run, or nobody has taken it: then the end of its lease is waited for. */

@@ -52,7 +52,7 @@ export const cancelledRun = ({ toolName }: Pick<Run, "toolName">, reason: string
 export const unserved = ({ toolName }: Pick<Run, "toolName">): ToolError =>
   new ToolError(
     ToolErrorCode.Unavailable,
-    `"${toolName}" was not run: it was approved, and no service has offered it for 10 minutes. Call it again later.`,
+    `"${toolName}" was not run: no instance of its service took it within 10 minutes. Call it again later.`,
     { details: { mayHaveRun: false } },
   );
 

@@ -14,6 +14,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import {
   type Answer,
   type Approval,
+  MAX_ASKED_BYTES,
   MAX_END_BYTES,
   MAX_RUN_BYTES,
   type Question,
@@ -209,6 +210,8 @@ export class RunKeeper implements AsyncDisposable {
 
   /** Notes a person's answer to the question of a run. @returns how the run stands, or why not, in words */
   async answer(call: CallKey, answer: Answer): Promise<Run | string> {
+    if (JSON.stringify(answer.value).length > MAX_ASKED_BYTES)
+      return `it has more than ${MAX_ASKED_BYTES} characters as JSON`;
     const run = await this.#runs.change({ service: this.#options.service, ...call }, { kind: "answered", answer });
     this.kick();
     return run;
@@ -331,7 +334,8 @@ export class RunKeeper implements AsyncDisposable {
       }
       await held.stop();
       this.#executing.delete(run.runId);
-      this.kick();
+      // One that was left as it was, or given back, is looked at with the others after a while: at once would be for ever.
+      if (held.run !== run && held.run.state !== RunState.Ready) this.kick();
     })();
     this.#executing.set(run.runId, executing);
     return false;

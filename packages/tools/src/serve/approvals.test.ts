@@ -319,3 +319,48 @@ test("an approval that nobody gives in time ends the call, and one that no servi
   now += 24 * 3_600_000;
   await expect.poll(async () => (await mail.end("late-1"))?.code).toBe("timeout");
 });
+
+test("a record that says its tool had begun does not run without its approval, though the tool only reads", async () => {
+  await using store = await openSqliteRunStore(undefined);
+  const tool = testTool("send", async () => "read", { readOnly: true });
+  await using mail = await station(SEND, { store, tool });
+  await mail.detach("forged-1");
+  const run = await mail.waiting();
+  const stored = await store.read(run);
+  if (stored === undefined) throw new Error("the run is gone");
+  await store.replace(stored, { ...run, state: RunState.Ready, readyAt: stored.now, hasStarted: true });
+  await expect.poll(async () => (await mail.end("forged-1"))?.code).toBe("outcome_unknown");
+});
+
+test("a service that does not have the tool of a run looks at it now and then", async () => {
+  await using store = await openSqliteRunStore(undefined);
+  await using mail = await station(SEND, { store });
+  await mail.detach("absent-1");
+  const run = await mail.waiting();
+  await mail.service[Symbol.asyncDispose]();
+  let looks = 0;
+  const counted: RunStore = new Proxy(store, {
+    get(target, name) {
+      if (name === "due") looks++;
+      const value = Reflect.get(target, name, target);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+  await using other = await station(ANYTHING, { store: counted, tool: testTool("other", async () => "fine") });
+  await other.decide(run, "approve");
+  for (let call = 0; call < 5; call++) await other.caller.call("other", {});
+  expect(looks).toBeLessThan(20);
+});
+
+test("a run whose tool had begun ends, too, if no service has that tool any more", async () => {
+  let now = 1_000_000;
+  await using store = await openSqliteRunStore(undefined, { clock: () => now });
+  const held = heldTool("send");
+  await using mail = await station(ANYTHING, { tool: held.tool, store });
+  await mail.detach("gone-1");
+  await expect.poll(() => held.count).toBe(1);
+  await mail.service[Symbol.asyncDispose]();
+  now += LEASE_MS + READY_MS;
+  await using _ = await mail.serve(testTool("other", async () => ""));
+  await expect.poll(async () => (await mail.end("gone-1"))?.code).toBe("outcome_unknown");
+});

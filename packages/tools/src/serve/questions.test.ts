@@ -1,7 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createMemoryBus } from "@rockbot/bus";
 import { Keep, ToolError, type Validator } from "@rockbot/contracts";
-import { openSqliteRunStore, type Run, RunState } from "@rockbot/runs";
+import { MAX_ASKED_BYTES, openSqliteRunStore, type Run, RunState } from "@rockbot/runs";
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
 import { createCommander } from "../commands/send-commands.ts";
@@ -68,7 +68,9 @@ test("a tool that asks runs again from its beginning with the answers, and its c
 test("an answer that does not fit is asked for again, with what is wrong about it", async () => {
   await using shop = await station(async (_, context) => `${await context.ask(aNumber)}`);
   const call = shop.caller.call("order", {});
-  await shop.answer(await shop.waiting("How many?"), "three");
+  const asked = await shop.waiting("How many?");
+  expect(await shop.answer(asked, "x".repeat(MAX_ASKED_BYTES))).toMatch(/does not count: it has more than/);
+  await shop.answer(asked, "three");
   await expect.poll(async () => (await shop.runs.open("shop", 1))[0]?.question?.faults).toBeTruthy();
   await shop.answer(await shop.waiting("How many?"), 3);
   expect(await call).toMatchObject({ content: "3" });

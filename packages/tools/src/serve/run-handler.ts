@@ -1,7 +1,8 @@
 import type { Delivery } from "@rockbot/bus";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import type { Run } from "@rockbot/runs";
+import { ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
+import { READY_MS, type Run, RunState } from "@rockbot/runs";
 import { CallSteps } from "../layers/call-steps.ts";
+import { unknownOutcome } from "../layers/claim.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
 import type { HeldRun } from "../runs/held-run.ts";
 import { endOf, messageOf, type RunKeeperOptions } from "../runs/run-keeper.ts";
@@ -52,7 +53,7 @@ export class RunHandler {
     const read = readRequest(message, form);
     if (read instanceof ToolError) return this.#end(held, read, entry);
     const found = calls.find(read.request, message, caller);
-    if (found instanceof ToolError) return; // an instance that offers it takes the run, or it ends unserved
+    if (found instanceof ToolError) return this.#leaveUnfound(held, read.request, now, entry);
     using waits = waiting.add(message.timestamp, receivedAt);
     const delivery: Delivery = {
       signal: AbortSignal.any([signal, held.lost]),
@@ -107,6 +108,15 @@ export class RunHandler {
 
   async #audit(run: Run, end: ToolError): Promise<void> {
     await this.#entryOf(run, performance.now()).end(run, end);
+  }
+
+  /** An instance that offers the tool takes the run, or it ends unserved. If its tool had begun, its end is unknown then. */
+  async #leaveUnfound(held: HeldRun, request: ToolInvokeRequest, now: number, entry: CallEntry): Promise<void> {
+    const { state, hasStarted, lease } = held.run;
+    if (state !== RunState.Running || now < (lease?.until ?? 0) + READY_MS) return;
+    await held.take();
+    if (hasStarted) await this.#end(held, unknownOutcome(request), entry);
+    else await held.giveBack();
   }
 
   async #end(held: HeldRun, reply: ToolError, entry: CallEntry): Promise<void> {

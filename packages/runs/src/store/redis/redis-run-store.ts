@@ -16,9 +16,8 @@ import { tooManyOpen } from "../too-many-open.ts";
 import { commands, readers } from "./commands.ts";
 
 /**
- * Runs in Redis 7.0 or later, shared by all instances of a service, and read by the gateways, whose users may write nothing there.
- * Each operation is one round trip, and
- * ends within 500 ms.
+ * Runs in Redis 7.0 or later, shared by all instances of a service. The gateways read them, whose users may write nothing
+ * there. Each operation is one round trip, and ends within 500 ms.
  * @param url `redis://user:password@host:port/database`, or `rediss://…`
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
