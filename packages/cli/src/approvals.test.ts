@@ -66,7 +66,7 @@ test.skipIf(!hasTerminal)(
     await expect.poll(async () => (await list()).calls.length, { timeout: 30_000 }).toBe(1);
     const id = (await list()).calls[0]?.id ?? "";
     const listed = await run("approvals", "ls");
-    expect(listed.stdout).toMatch(new RegExp(`Z {2}.*Z {2}html_to_text +cli {2,}${id}\n$`));
+    expect(listed.stdout).toMatch(new RegExp(`Z {2}.*Z {2}approval +html_to_text +cli {2,}${id}\n$`));
     const shown = await run("approvals", "show", id.slice(0, 8));
     expect(shown.stdout).toMatch(/^html_to_text for cli, at web-tools: .*\n[\s\S]*\n.*<p>a\\u202eb<\/p>.*\n$/);
 

@@ -14,6 +14,7 @@ export interface DecideOptions {
 const COLUMNS: readonly Column[] = [
   { title: "since", least: 17 },
   { title: "until", least: 17 },
+  { title: "for" },
   { title: "tool", least: 8 },
   { title: "caller", least: 8 },
   { title: "id", least: 8, isId: true },
@@ -31,11 +32,18 @@ export async function listWaiting({ json = false }: { readonly json?: boolean })
   const { calls, more, problems } = waiting;
   printTable(
     COLUMNS,
-    calls.map(({ createdAt, expiresAt, tool, caller, id }) => [timeOf(createdAt), timeOf(expiresAt), tool, caller, id]),
+    calls.map(({ createdAt, expiresAt, kind, tool, caller, id }) => [
+      timeOf(createdAt),
+      timeOf(expiresAt),
+      kind,
+      tool,
+      caller,
+      id,
+    ]),
   );
   for (const problem of problems) console.error(printable(problem, MAX_LINE));
   console.error(
-    `Calls that wait for an approval: ${more ? "more than " : ""}${calls.length}. One in full: rockbot approvals show ID`,
+    `Calls that wait for people: ${more ? "more than " : ""}${calls.length}. One in full: rockbot approvals show ID`,
   );
 }
 
@@ -56,6 +64,10 @@ export async function decideWaiting(
   await using client = await openWaitingClient(process.env);
   const call = await find(client, id);
   for (const line of described(call)) console.error(line);
+  if (call.question !== undefined)
+    throw new CommandError(
+      'Cannot decide: the call asks a question, and waits for its answer. Answer on the page Waiting of the console: "rockbot open"',
+    );
   if (call.mayDecide !== true) throw new CommandError(`Cannot decide: ${call.mayDecide}`);
   const code = await askLine(
     `To ${verdict} this, type the code that "rockbot up" has printed at its terminal, beside the console: `,
@@ -91,11 +103,14 @@ async function find(client: WaitingClient, id: string): Promise<WaitingCall> {
 /** Lines for a terminal: what others have chosen is escaped, and of the arguments all is there. */
 function described(call: WaitingCall): readonly string[] {
   const { tool, caller, service, id, toolCallId, operator, asked, decisions, createdAt, expiresAt } = call;
+  const { question } = call;
   const names = asked.map(({ by, needed }) => `${needed} of ${by.join(", ")}`).join(", and ");
   const lines = [
     `${tool} for ${caller}, at ${service}: ${id}`,
     `call ${toolCallId}${operator === undefined ? "" : `, made by the operator "${operator}"`}`,
-    `waits since ${timeOf(createdAt)} for ${names}, until ${timeOf(expiresAt)}${call.isKept ? "" : ", or until its caller has left"}`,
+    `waits since ${timeOf(createdAt)} for ${question === undefined ? names : "an answer"}, until ${timeOf(expiresAt)}${call.isKept ? "" : ", or until its caller has left"}`,
+    ...(question === undefined ? [] : [`asks: ${question.message}`]),
+    ...(question?.faults === undefined ? [] : [`the last answer did not fit: ${question.faults}`]),
     ...(call.hasReadUntrusted ? ["! untrusted content led to it"] : []),
     ...decisions.map(
       ({ operator: by, verdict, at, note }) =>
