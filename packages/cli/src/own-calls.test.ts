@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { ownVirtualHost, startOwnRedis, temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
-import { runHere, startPage, startUp } from "./test-cli.ts";
+import { runHere, startCli, startPage, startUp } from "./test-cli.ts";
 
 const TOKEN = "token-of-ada-0123456789";
 const POLICY = `
@@ -104,4 +104,16 @@ test("over a broker the Redis of the services tells of a detached call, and with
   const other = (await run("call", "html_to_text", HTML, "--detach")).stdout.trim();
   expect(await run("calls", "cancel", other, ...at)).toMatchObject({ code: 0 });
   expect((await run("calls", "result", other, ...at)).stderr).toContain("cancelled");
+});
+
+test("Ctrl-C ends the wait for a call, and not the call", { timeout: 60_000 }, async () => {
+  using folder = temporaryFolder();
+  const options = { folder: folder.path, env: { POLICY_FILE: folder.write("policy.yaml", POLICY) } };
+  await using _up = await startUp(options, ["--only", "web-tools,gateway"]);
+  const id = (await runHere(["call", "html_to_text", HTML, "--detach"], options)).stdout.trim();
+  await using wait = startCli(["calls", "wait", id], { folder: folder.path });
+  await expect.poll(wait.stderr, { timeout: 20_000 }).toContain("waits for the approval of ada");
+  wait.kill("SIGINT");
+  expect(await wait.ended).toMatchObject({ code: 130, stderr: expect.stringContaining("the call goes on") });
+  expect((await runHere(["calls", "result", id], options)).code).toBe(3);
 });

@@ -14,7 +14,9 @@ const hash = (token: string): string => `sha256:${createHash("sha256").update(to
 const operator = (name: string, may: string, more = "") =>
   `  - { name: ${name}, tokens: [{ hash: "${hash(name)}" }], may: [${may}]${more} }`;
 export const WAITING_POLICY = `
-callers: { ada: { allow: ["*"], tokens: [{ hash: "${hash("of-ada")}" }] } }
+callers:
+  ada: { allow: ["*"], tokens: [{ hash: "${hash("of-ada")}" }] }
+  eve: { allow: ["*"], tokens: [{ hash: "${hash("of-eve")}" }] }
 operators:
 ${operator("ann", "decide")}
 ${operator("bob", "read, decide, call", ', speaksFor: ["*"]')}

@@ -200,6 +200,9 @@ test("operators see how a call stands that its caller has left to wait, and may 
   expect((await mail.ask("GET", "/operator/calls?tool=send", "ops")).json).toMatchObject({
     calls: [{ run: { state: "waiting" } }],
   });
+  for (const method of ["GET", "DELETE"])
+    expect((await mail.ask(method, `/v1/calls/${toolCallId}`, "of-eve")).status).toBe(404);
+  expect((await mail.ask("GET", `/v1/calls/${toolCallId}`, "of-ada")).json).toMatchObject({ state: "waiting" });
   expect((await mail.ask("POST", `${path}/cancel`, "ops", {})).status).toBe(204);
   await expect.poll(standing).toMatchObject({ run: { state: "failed", code: "cancelled" } });
   expect(mail.done).toEqual([]);
