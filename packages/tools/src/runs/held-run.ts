@@ -1,4 +1,4 @@
-import { pause, RenewingLease } from "@rockbot/base";
+import { pause, type RecentMap, RenewingLease } from "@rockbot/base";
 import { redact } from "@rockbot/base/redaction";
 import { type Approval, LEASE_MS, type Question, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
 import type { HeldCall, ProgressUpdate } from "../define/tool-executor.ts";
@@ -14,16 +14,24 @@ export class HeldRun implements HeldCall {
   readonly #owner: string;
   readonly #lost = new AbortController();
   #run: Run;
+  readonly #begun: RecentMap<string, boolean>;
   #lease: RenewingLease | undefined;
   readonly #stopped = new AbortController();
   /** The update that is noted next. */
   #newest: ProgressUpdate | undefined;
   #noting: Promise<void> | undefined;
 
-  constructor(runs: Runs, run: Run, owner: string) {
+  /** @param begun whether the tool of a run has begun in this process */
+  constructor(
+    runs: Runs,
+    run: Run,
+    { owner, begun }: { readonly owner: string; readonly begun: RecentMap<string, boolean> },
+  ) {
     this.#runs = runs;
-    this.#run = run;
+    // A store that lost its last seconds, as Redis may when it crashes, brings back what was before the start.
+    this.#run = begun.get(run.runId) === true ? { ...run, hasStarted: true } : run;
     this.#owner = owner;
+    this.#begun = begun;
   }
 
   get run(): Run {
@@ -57,6 +65,7 @@ export class HeldRun implements HeldCall {
 
   async begins(): Promise<void> {
     if (!this.#run.hasStarted) await this.#change({ kind: "started", owner: this.#owner });
+    this.#begun.set(this.#run.runId, true);
   }
 
   note(update: ProgressUpdate): void {
@@ -91,6 +100,7 @@ export class HeldRun implements HeldCall {
     await this.stop();
     const expiresAt = (await this.now()) + forMs;
     await this.#change({ kind: "questioned", owner: this.#owner, question, expiresAt });
+    this.#begun.set(this.#run.runId, false);
     throw new ParkedError(`The run ${this.#run.runId} waits for an answer`);
   }
 

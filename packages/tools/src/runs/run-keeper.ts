@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { pause } from "@rockbot/base";
+import { pause, RecentMap } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import {
   createEnvelope,
@@ -81,6 +81,8 @@ const SWEEP_MS = 5_000;
 /** Runs that wait for a free place here are looked at again after this time. */
 const BUSY_MS = 500;
 const MAX_SWEPT = 200;
+/** So many runs are known to have begun here, more than a store may lose of its last seconds. */
+const BEGUN = 4_096;
 /** Two deliveries of one call may park it at once: the later one looks so often, so many times. */
 const PARKING_MS = 20;
 const ATTEMPTS = 25;
@@ -102,6 +104,7 @@ export class RunKeeper implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** Ends the runs that outlast the drain. */
   readonly #kill = new AbortController();
+  readonly #begun = new RecentMap<string, boolean>(BEGUN);
   /** By run. */
   readonly #executing = new Map<string, Promise<void>>();
   readonly #looking = new Set<string>();
@@ -325,7 +328,7 @@ export class RunKeeper implements AsyncDisposable {
     const { concurrency, execute, log } = this.#options;
     if (this.#executing.has(run.runId)) return false;
     if (this.#executing.size >= concurrency || this.#stop.signal.aborted) return true;
-    const held = new HeldRun(this.#runs, run, this.#owner);
+    const held = new HeldRun(this.#runs, run, { owner: this.#owner, begun: this.#begun });
     const executing = (async () => {
       try {
         await execute(held, now, this.#kill.signal);
