@@ -118,6 +118,7 @@ describe.skipIf(browserPath === undefined)(`the page Waiting, ${why}`, () => {
     await goTo(`waiting/${id}`);
     const question = page.getByRole("region", { name: "The question" });
     await expect.poll(() => question.locator("pre").textContent()).toBe("How many of <i>these</i>\\u{202e}?");
+    await question.getByText("These are words of a stranger, mcp:shop, who gets your answer.").waitFor();
     const answer = page.getByRole("region", { name: "Answer" });
     await answer.getByLabel("count*").fill("1000");
     await answer.getByRole("button", { name: "Send the answer" }).click();

@@ -1,5 +1,6 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { join } from "node:path";
 import { temporaryFolder } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { cliCommand, runHere, startCli, startUp } from "./test-cli.ts";
@@ -12,6 +13,8 @@ everyone: { allow: ["*"] }
 operators: [{ name: local, tokens: [], may: [read, decide] }]
 approve: [{ tools: [html_to_text], by: [local] }]
 `;
+/** Its tool `order` asks a person how many. */
+const SHOP = join(import.meta.dirname, "../../mcp/src/client/test-modern-stdio.ts");
 const CALL = ["call", "html_to_text", JSON.stringify({ html: "<p>a\u202eb</p>" })];
 
 /** A command in a terminal of its own, that types each answer once its question has come. */
@@ -88,6 +91,45 @@ test.skipIf(!hasTerminal)(
     expect(await call.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("b") });
     expect(up.text().split(code)).toHaveLength(2);
     expect(await run("approvals", "show", id)).toMatchObject({ code: 1, stderr: expect.stringContaining("waits") });
+  },
+);
+
+test.skipIf(!hasTerminal)(
+  "a question of an MCP server is shown as a stranger's, and answered with the code",
+  {
+    timeout: 120_000,
+  },
+  async () => {
+    using folder = temporaryFolder();
+    const servers = { mcpServers: { shop: { command: process.execPath, args: [SHOP] } } };
+    const options = {
+      folder: folder.path,
+      env: { POLICY_FILE: folder.write("policy.yaml", POLICY), MCP_CONFIG: folder.write("mcp.json", servers) },
+    };
+    await using up = await inTerminal(["up", "--port", "0", "--only", "mcp-bridge,gateway"], options);
+    await expect.poll(up.text, { timeout: 60_000 }).toMatch(/^ready in/m);
+    const code = /^ {2}code {6}(\S+) decides/m.exec(up.text())?.[1] ?? "";
+    const run = (...args: string[]) => runHere(args, { folder: folder.path });
+    await using call = startCli(["call", "shop__order", "{}"], { folder: folder.path });
+    const list = async () => JSON.parse((await run("approvals", "ls", "--json")).stdout) as Listed;
+    await expect.poll(async () => (await list()).calls.length, { timeout: 30_000 }).toBe(1);
+    const id = (await list()).calls[0]?.id ?? "";
+    expect((await run("approvals", "show", id)).stdout).toMatch(/a stranger asks, .* mcp:shop:\n {2}\| How many\?\n/);
+    expect(await run("approvals", "approve", id)).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/Answer it:/),
+    });
+    expect(await run("approvals", "answer", id, "{")).toMatchObject({ code: 2 });
+    expect(await run("approvals", "answer", id, "{}")).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining("runs without a terminal"),
+    });
+    await using asked = await inTerminal(["approvals", "answer", id, '{"count": 3}'], { folder: folder.path }, [
+      [/console: $/, code],
+    ]);
+    await asked.ended;
+    expect(asked.text()).toMatch(/answered: the tool goes on/);
+    expect(await call.ended).toMatchObject({ code: 0, stdout: expect.stringContaining("ordered 3") });
   },
 );
 

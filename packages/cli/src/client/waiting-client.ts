@@ -1,4 +1,4 @@
-import type { WaitingCall, WaitingCalls, WaitingDecided, WaitingDecision } from "@rockbot/console/api";
+import type { WaitingAnswer, WaitingCall, WaitingCalls, WaitingDecided, WaitingDecision } from "@rockbot/console/api";
 import { WAITING_PATH } from "@rockbot/gateway";
 import { Agent, request } from "undici";
 import { CommandError } from "../command-error.ts";
@@ -9,6 +9,7 @@ export interface WaitingClient extends AsyncDisposable {
   list(): Promise<WaitingCalls>;
   show(id: string): Promise<WaitingCall>;
   decide(id: string, decision: WaitingDecision): Promise<WaitingDecided>;
+  answer(id: string, answer: WaitingAnswer): Promise<WaitingDecided>;
 }
 
 const ANSWER_MS = 10_000;
@@ -23,7 +24,7 @@ export async function openWaitingClient(env: Readonly<Record<string, string | un
   const dispatcher = new Agent({ connect: { socketPath, timeout: 2_000 } });
 
   /** GET, or POST if there is something to be sent. */
-  async function ask(path: string, decision?: WaitingDecision): Promise<unknown> {
+  async function ask(path: string, decision?: WaitingDecision | WaitingAnswer): Promise<unknown> {
     const { statusCode, body } = await request(`http://localhost${path}`, {
       ...(decision === undefined ? { method: "GET" } : { method: "POST", body: JSON.stringify(decision) }),
       dispatcher,
@@ -45,6 +46,8 @@ export async function openWaitingClient(env: Readonly<Record<string, string | un
     show: async (id) => (await ask(`${WAITING_PATH}/${encodeURIComponent(id)}`)) as WaitingCall,
     decide: async (id, decision) =>
       (await ask(`${WAITING_PATH}/${encodeURIComponent(id)}`, decision)) as WaitingDecided,
+    answer: async (id, answer) =>
+      (await ask(`${WAITING_PATH}/${encodeURIComponent(id)}/answer`, answer)) as WaitingDecided,
     [Symbol.asyncDispose]: () => dispatcher.destroy(),
   };
 }

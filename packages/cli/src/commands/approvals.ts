@@ -66,16 +66,10 @@ export async function decideWaiting(
   for (const line of described(call)) console.error(line);
   if (call.question !== undefined)
     throw new CommandError(
-      'Cannot decide: the call asks a question, and waits for its answer. Answer on the page Waiting of the console: "rockbot open"',
+      "Cannot decide: the call asks a question, and waits for its answer. Answer it: rockbot approvals answer ID JSON",
     );
   if (call.mayDecide !== true) throw new CommandError(`Cannot decide: ${call.mayDecide}`);
-  const code = await askLine(
-    `To ${verdict} this, type the code that "rockbot up" has printed at its terminal, beside the console: `,
-  );
-  if (code === undefined)
-    throw new CommandError(
-      "Nothing is decided: the command asks for a code, and runs without a terminal. Run it at one, or name operators with tokens in the policy, who decide at the gateway",
-    );
+  const code = await askCode(verdict);
   const { state } = await client.decide(call.id, {
     verdict,
     shown: call.shown ?? "",
@@ -84,6 +78,44 @@ export async function decideWaiting(
   });
   if (json) console.log(JSON.stringify({ id: call.id, state }));
   else console.error(state === "parked" ? "approved: further operators have to" : OUTCOMES[verdict]);
+}
+
+/** `rockbot approvals answer`: shows the question of a call, and answers exactly that one. */
+export async function answerWaiting(
+  id: string,
+  json: string,
+  { json: isJson = false }: { readonly json?: boolean },
+): Promise<void> {
+  const value = valueIn(json);
+  await using client = await openWaitingClient(process.env);
+  const call = await find(client, id);
+  for (const line of described(call)) console.error(line);
+  if (call.question === undefined)
+    throw new CommandError("Cannot answer: the call waits for a decision. Decide: rockbot approvals approve ID");
+  if (call.mayDecide !== true) throw new CommandError(`Cannot answer: ${call.mayDecide}`);
+  const { state } = await client.answer(call.id, { hash: call.question.hash, value, code: await askCode("answer") });
+  if (isJson) console.log(JSON.stringify({ id: call.id, state }));
+  else console.error("answered: the tool goes on, and asks again if the answer does not fit");
+}
+
+/** @throws {UsageError} */
+function valueIn(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown;
+  } catch {
+    throw new UsageError([`the answer: expected JSON, such as '{"count": 3}' or '"a text"', got ${json.slice(0, 80)}`]);
+  }
+}
+
+/** @throws {CommandError} without a terminal */
+async function askCode(verb: string): Promise<string> {
+  const code = await askLine(
+    `To ${verb} this, type the code that "rockbot up" has printed at its terminal, beside the console: `,
+  );
+  if (code !== undefined) return code;
+  throw new CommandError(
+    "Nothing is decided: the command asks for a code, and runs without a terminal. Run it at one, or name operators with tokens in the policy, who decide at the gateway",
+  );
 }
 
 const OUTCOMES = {
@@ -109,8 +141,6 @@ function described(call: WaitingCall): readonly string[] {
     `${tool} for ${caller}, at ${service}: ${id}`,
     `call ${toolCallId}${operator === undefined ? "" : `, made by the operator "${operator}"`}`,
     `waits since ${timeOf(createdAt)} for ${question === undefined ? names : "an answer"}, until ${timeOf(expiresAt)}${call.isKept ? "" : ", or until its caller has left"}`,
-    ...(question === undefined ? [] : [`asks: ${question.message}`]),
-    ...(question?.faults === undefined ? [] : [`the last answer did not fit: ${question.faults}`]),
     ...(call.hasReadUntrusted ? ["! untrusted content led to it"] : []),
     ...decisions.map(
       ({ operator: by, verdict, at, note }) =>
@@ -122,6 +152,7 @@ function described(call: WaitingCall): readonly string[] {
   const given = call.arguments;
   return [
     ...lines,
+    ...questionLines(call),
     given === undefined ? `arguments of ${call.given.bytes} bytes, for other operators to see` : withHiddenShown(given),
   ];
 }
@@ -129,5 +160,18 @@ function described(call: WaitingCall): readonly string[] {
 /** JSON that parses to the same value, and shows a terminal all that is hidden in it. */
 const jsonText = (value: object): string =>
   JSON.stringify(value, undefined, 2).split("\n").map(withHiddenShown).join("\n");
+
+/** What a tool asks, each line of it marked: a stranger may have written it. */
+function questionLines({ question }: WaitingCall): readonly string[] {
+  if (question === undefined) return [];
+  const { message, schema, origin, faults } = question;
+  return [
+    origin === undefined ? "its tool asks:" : printable(`! a stranger asks, who gets the answer, ${origin}:`, MAX_LINE),
+    ...message.split("\n").map((line) => `  | ${withHiddenShown(line)}`),
+    ...(faults === undefined ? [] : [printable(`! the last answer did not fit: ${faults}`, MAX_LINE)]),
+    `for an answer of the schema ${withHiddenShown(JSON.stringify(schema))}`,
+    "The arguments of the call:",
+  ];
+}
 
 const timeOf = (at: number): string => new Date(at).toISOString();

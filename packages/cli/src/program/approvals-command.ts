@@ -5,7 +5,7 @@ import type { DecideOptions } from "../commands/approvals.ts";
 export function addApprovalsCommand(program: Command): void {
   const approvals = program
     .command("approvals")
-    .description("List the calls that wait for people, and approve or reject them.")
+    .description("List the calls that wait for people, approve or reject them, and answer what tools ask.")
     .addHelpText(
       "after",
       `
@@ -14,6 +14,7 @@ Examples:
   rockbot approvals show 3f2a
   rockbot approvals approve 3f2a
   rockbot approvals reject 3f2a --note "Not on a Friday."
+  rockbot approvals answer 3f2a '{"count": 3}'
 
 The policy says which calls wait, and for whom: its section approve. These commands act as the operator "local" of the
 running "rockbot up". They ask for the code that it has printed at its terminal. Elsewhere operators decide by tokens, at
@@ -51,4 +52,14 @@ POST /operator/waiting/ID of the gateway. An id may be cut to a beginning that n
       .action(async (id: string, options: DecideOptions) =>
         (await import("../commands/approvals.ts")).decideWaiting(verdict, id, options),
       );
+
+  approvals
+    .command("answer")
+    .description("Show what the tool of a call asks, and answer it.")
+    .argument("<id>", 'the id, as "rockbot approvals ls" prints it, or its beginning')
+    .argument("<json>", "the answer, as JSON that fits the schema of the question")
+    .option("--json", "print the outcome as JSON")
+    .action(async (id: string, json: string, options: { readonly json?: boolean }) =>
+      (await import("../commands/approvals.ts")).answerWaiting(id, json, options),
+    );
 }

@@ -190,6 +190,8 @@ export interface WaitingQuestion {
   readonly message: string;
   /** The JSON Schema of the answer. */
   readonly schema: object;
+  /** Whose words they are, such as `mcp:shop`, if they are not those of a tool of ours. */
+  readonly origin?: string;
   /** What was wrong with the last answer to it, in words. */
   readonly faults?: string;
 }

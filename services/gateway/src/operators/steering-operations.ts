@@ -24,8 +24,9 @@ const waiting = objectOf(
   },
   {
     question: {
-      ...objectOf({ hash: text, message: text, schema: { type: "object" } }, { faults: text }),
-      description: "What its tool asks a person. `faults` are those of the last answer.",
+      ...objectOf({ hash: text, message: text, schema: { type: "object" } }, { origin: text, faults: text }),
+      description:
+        "What its tool asks a person. `origin` has asked, if it is no tool of ours. `faults` are those of the last answer.",
     },
     operator: { ...text, description: "Who made the call as its caller." },
     arguments: {

@@ -63,7 +63,8 @@ export async function startWaiting({
   const order = defineTool(
     loose("order"),
     async ({ of }, context) => {
-      const { count } = await context.ask({ message: `How many of ${of}?`, schema: COUNT, validate: isCount });
+      const message = `How many of ${of}?`;
+      const { count } = await context.ask({ message, schema: COUNT, validate: isCount, origin: "mcp:shop" });
       context.begins();
       done.push("order");
       return `ordered ${count}`;

@@ -250,7 +250,11 @@ test("a question is listed with its schema, answered once by whoever may decide,
     const call = mail.caller.call("order", { of: "z\u200bero" }, { toolCallId: "c-1" });
     const one = await mail.one("eve");
     expect(one).toMatchObject({ kind: "question", mayDecide: true, asked: [], tool: "order" });
-    expect(one.question).toMatchObject({ message: "How many of z\u200bero?", schema: { required: ["count"] } });
+    expect(one.question).toMatchObject({
+      message: "How many of z\u200bero?",
+      schema: { required: ["count"] },
+      origin: "mcp:shop",
+    });
     expect([one.arguments, one.shown]).toEqual([undefined, undefined]);
     expect((await mail.one("sue")).arguments).toContain("z\u200bero");
     expect(await mail.answer("eve", one, { count: 1_000 })).toEqual([200, "ready"]);

@@ -128,8 +128,13 @@ function described(
   };
 }
 
-const shownQuestion = ({ faults, ...question }: Question): WaitingQuestion =>
-  faults === undefined ? question : { ...question, faults };
+const shownQuestion = ({ hash, message, schema, origin, faults }: Question): WaitingQuestion => ({
+  hash,
+  message,
+  schema,
+  ...(origin === undefined ? {} : { origin }),
+  ...(faults === undefined ? {} : { faults }),
+});
 
 interface Posted {
   readonly text: string;

@@ -146,9 +146,16 @@ function Facts({ call }: { readonly call: WaitingCall }) {
   );
 }
 
-const Asked = ({ question: { message, faults } }: { readonly question: NonNullable<WaitingCall["question"]> }) => (
+const Asked = ({
+  question: { message, origin, faults },
+}: {
+  readonly question: NonNullable<WaitingCall["question"]>;
+}) => (
   <section className="card" aria-label="The question">
     <h2>The tool asks</h2>
+    {origin === undefined ? null : (
+      <p className="is-warn breaks">These are words of a stranger, {visible(origin)}, who gets your answer.</p>
+    )}
     <LongText text={message} />
     {faults === undefined ? null : (
       <p role="alert" className="is-bad breaks">
