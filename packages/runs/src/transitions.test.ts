@@ -63,7 +63,8 @@ describe.each(Object.values(RunState))("of a run that is %s", (state) => {
   test.each(Object.values(events))("$kind leads to what the table says, or is refused in words", (event) => {
     const isInTime = event.kind === "decided" || event.kind === "answered";
     const asks = event.kind === "answered" ? { question } : {};
-    const run = isInTime ? { ...runs[state], ...asks, expiresAt: NOW + 1 } : runs[state];
+    const isKept = event.kind === "taken" || event.kind === "told";
+    const run = { ...runs[state], ...asks, ...(isInTime ? { expiresAt: NOW + 1 } : {}), ...(isKept ? { isKept } : {}) };
     const next = transition(run, event, NOW);
     const expected = table[event.kind][state];
     if (expected === undefined) {
@@ -80,6 +81,11 @@ test("the last updates of a run are kept, and those of a process that has lost i
   expect(run.progress).toHaveLength(20);
   expect(run.progress?.at(-1)).toEqual({ progress: 25, at: NOW + 25 });
   expect(transition(run, { ...events.progressed, owner: "p2" }, NOW)).toBe("another process has taken it over");
+});
+
+test("what a caller hears of a run that ends with its wait stays true", () => {
+  expect(transition(runs.ready, events.taken, NOW)).toBe("nobody waits for it any more");
+  expect(transition({ ...runs.running, waiters: [waiter] }, events.told, NOW)).toBe("it runs");
 });
 
 test("a run that has ended stays as it ended, whatever happens", () => {

@@ -62,7 +62,12 @@ export const transitions: {
   readonly [Of in Kind]: Readonly<Partial<Record<RunState, Change<Of>>>>;
 } = {
   joined: { parked: join, ready: join, running: join, ended: join },
-  told: { parked: tell, ready: tell, running: tell, ended: tell },
+  told: {
+    parked: tell,
+    ready: tell,
+    running: (run, event) => (run.isKept ? tell(run, event) : "it runs"),
+    ended: tell,
+  },
   decided: { parked: decide },
   questioned: {
     running: own((run, { question, expiresAt }) => ({
@@ -172,6 +177,7 @@ function decide(run: Run, { decision, verdict }: Event<"decided">, now: number):
 /** A run that is ready, or whose owner is gone. */
 function take(run: Run, { owner }: Event<"taken">, now: number): Run | string {
   if (run.lease !== undefined && run.lease.until > now) return "another process runs it";
+  if (run.state === RunState.Ready && !run.isKept && run.waiters.length === 0) return "nobody waits for it any more";
   return { ...run, state: RunState.Running, lease: { owner, until: now + LEASE_MS }, attempt: run.attempt + 1 };
 }
 
@@ -196,4 +202,12 @@ function endBy(run: Run, { end }: { readonly end: RunEnd }): Run {
   return endWith(run, end);
 }
 
-const endWith = (run: Run, end: RunEnd): Run => ({ ...run, state: RunState.Ended, lease: undefined, end });
+/** What was asked is not kept with the end: a caller may have many of these. */
+const endWith = ({ message, approval, ...run }: Run, end: RunEnd): Run => ({
+  ...run,
+  message: { ...message, body: "" },
+  approval: approval && { ...approval, arguments: "" },
+  state: RunState.Ended,
+  lease: undefined,
+  end,
+});

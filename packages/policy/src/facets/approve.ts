@@ -56,7 +56,7 @@ export const approve = defineFacet({
   docs: [
     {
       holds:
-        "calls of `tools` by `callers` that `needed` of the operators in `by` must approve first, within `hours`. With `arguments`, a JSON Schema, only calls whose arguments fit it. All rules that match must be fulfilled",
+        "calls of `tools` by `callers` that `needed` of the operators in `by` must approve first, within `hours`. With `arguments`, a JSON Schema, only calls whose arguments fit it. All rules that match must be fulfilled. A tool of the caller's own process cannot wait, and is `denied`",
       beyond: "the tool does not run",
     },
   ],

@@ -50,6 +50,7 @@ export function park(
           if (asked === undefined && !isDetached(context)) return next.execute(...call);
           if (asked !== undefined) context.progress({ message: `awaiting approval: ${request.toolCallId}` });
           await parkCall(keeper, request, context, parkedFor(asked));
+          if (asked !== undefined && definition.readOnly) throw conflict(request); // another call has the id
           return next.execute(...call); // it was taken before without a record, which the claim layer knows about
         }
       },
@@ -67,7 +68,8 @@ export function checkUnasked(toolName: string, input: unknown, { decision }: Pic
   if (askedOf(decision, input).length > 0) throw cannotWait(toolName);
 }
 
-const cannotWait = (toolName: string): ToolError =>
+/** The refusal of a call that has to wait where nothing waits. */
+export const cannotWait = (toolName: string): ToolError =>
   new ToolError(
     ToolErrorCode.Denied,
     `"${toolName}" was not run: the call has to wait for a person, and the way by which it came cannot wait. Do without it.`,
@@ -156,10 +158,12 @@ async function parkCall(
 ): Promise<void> {
   const { toolName } = request;
   const { arrival } = context;
-  if (keeper === undefined || arrival === undefined) throw cannotWait(toolName);
+  const isUndecidable = asked.approval !== undefined && keeper?.operatorKey === undefined;
+  if (keeper === undefined || arrival === undefined || isUndecidable) throw cannotWait(toolName);
   try {
     const parked = await keeper.park(parkedCall(request, context, asked), arrival);
     if (parked === "conflict") throw conflict(request);
+    if (parked === "gone") throw unknownOutcome(request); // forgotten, or never written
   } catch (error) {
     if (error instanceof StoreFullError)
       throw new ToolError(ToolErrorCode.Overloaded, `"${toolName}" was not run: ${error.message}.`, {

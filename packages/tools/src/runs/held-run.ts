@@ -1,8 +1,10 @@
 import { pause, type RecentMap, RenewingLease } from "@rockbot/base";
 import { redact } from "@rockbot/base/redaction";
+import { StoreUnavailableError } from "@rockbot/records";
 import { type Approval, LEASE_MS, type Question, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
 import type { HeldCall, ProgressUpdate } from "../define/tool-executor.ts";
 import { ParkedError, SupersededError } from "../superseded-error.ts";
+import { notGoingOn } from "./run-errors.ts";
 
 /** The shortest time between two updates in a record, in milliseconds. */
 const NOTE_MS = 1_000;
@@ -127,7 +129,9 @@ export class HeldRun implements HeldCall {
   }
 
   async #change(event: RunEvent): Promise<void> {
-    const run = await this.#runs.change(this.#run, event);
+    const run = await this.#runs.change(this.#run, event).catch((error: unknown) => {
+      throw error instanceof StoreUnavailableError ? notGoingOn(this.#run, error) : error;
+    });
     if (typeof run === "string") throw new SupersededError(`The run ${this.#run.runId}: ${run}`);
     this.#run = run;
   }

@@ -63,6 +63,12 @@ export const notKept = ({ toolName }: Pick<Run, "toolName">): ToolError =>
     { details: { mayHaveRun: true, reason: "result_not_kept" } },
   );
 
+/** A run whose store does not answer. It is looked at again, unless its tool has begun. */
+export const notGoingOn = ({ toolName }: Pick<Run, "toolName">, cause: Error): ToolError =>
+  new ToolError(ToolErrorCode.Unavailable, `"${toolName}" waits on: the store of calls that wait does not answer.`, {
+    cause,
+  });
+
 /** A call that needs a store of runs, and does not get one. */
 export const notParked = ({ toolName }: Pick<Run, "toolName">, cause: Error): ToolError =>
   new ToolError(

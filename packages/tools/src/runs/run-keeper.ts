@@ -83,6 +83,8 @@ const BUSY_MS = 500;
 const MAX_SWEPT = 200;
 /** So many runs are known to have begun here, more than a store may lose of its last seconds. */
 const BEGUN = 4_096;
+/** The part of the runs at once that one caller may have: others find a place, however long its runs take. */
+const SHARE_PART = 0.75;
 /** Two deliveries of one call may park it at once: the later one looks so often, so many times. */
 const PARKING_MS = 20;
 const ATTEMPTS = 25;
@@ -106,7 +108,7 @@ export class RunKeeper implements AsyncDisposable {
   readonly #kill = new AbortController();
   readonly #begun = new RecentMap<string, boolean>(BEGUN);
   /** By run. */
-  readonly #executing = new Map<string, Promise<void>>();
+  readonly #executing = new Map<string, { readonly caller: string; readonly end: Promise<void> }>();
   readonly #looking = new Set<string>();
   #wake: (() => void) | undefined;
   #isKicked = false;
@@ -124,11 +126,11 @@ export class RunKeeper implements AsyncDisposable {
 
   /**
    * Writes the record of a call, or joins the one that is there. From then on the record answers for the call.
-   * @returns `call` if it was taken before without a record, and is not to be parked
+   * @returns `call` if it was taken before without a record, and is not to be parked; `gone` if it had a record
    * @throws {ParkedError} once the record is there
    * @throws {StoreUnavailableError} if the store does not take it
    */
-  async park(call: ParkedCall, { message, address }: Arrival): Promise<"call" | "conflict"> {
+  async park(call: ParkedCall, { message, address }: Arrival): Promise<"call" | "conflict" | "gone"> {
     const { service, store } = this.#options;
     if (message.body.byteLength > MAX_RUN_BYTES)
       throw new StoreUnavailableError(`A call that waits has at most ${MAX_RUN_BYTES} bytes`);
@@ -172,7 +174,7 @@ export class RunKeeper implements AsyncDisposable {
     throw new ParkedError(`The record ${known.run.runId} answers for the call ${call.toolCallId}`);
   }
 
-  async #createOrJoin(run: Run, waiter: Waiter): Promise<"parked" | "call" | "conflict"> {
+  async #createOrJoin(run: Run, waiter: Waiter): Promise<"parked" | "call" | "conflict" | "gone"> {
     const { store, claims } = this.#options;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const known = await store.read(run);
@@ -193,7 +195,7 @@ export class RunKeeper implements AsyncDisposable {
       }
       await pause(PARKING_MS); // another delivery of the call is parking it
     }
-    throw new StoreUnavailableError("Another delivery of the call has begun to park it, and has not ended");
+    return "gone";
   }
 
   /** Looks at the runs now. */
@@ -224,15 +226,18 @@ export class RunKeeper implements AsyncDisposable {
   async decide(call: CallKey, decision: SignedDecision): Promise<Run | string> {
     const { service, operatorKey: key, audit } = this.#options;
     if (key === undefined) return `"${service}" knows no key of operators`;
+    let waited: Run | undefined;
     let end: ToolError | undefined;
     const run = await this.#runs.decide({ service, ...call }, decision, {
       key,
       rejected: (decided, note) => {
+        waited = decided;
         end = rejected(decided, note);
         return endOf(decided, end, 0);
       },
     });
-    if (typeof run !== "string" && run.state === RunState.Ended && end !== undefined) await audit(run, end);
+    if (typeof run !== "string" && run.state === RunState.Ended && waited !== undefined && end !== undefined)
+      await audit(waited, end);
     this.kick();
     return run;
   }
@@ -242,7 +247,7 @@ export class RunKeeper implements AsyncDisposable {
     this.#wake?.();
     await this.#sweeping;
     const drain = setTimeout(() => this.#kill.abort(new Error("the service stops")), this.#options.drainMs);
-    await Promise.allSettled(this.#executing.values());
+    await Promise.allSettled([...this.#executing.values()].map(({ end }) => end));
     clearTimeout(drain);
   }
 
@@ -277,8 +282,7 @@ export class RunKeeper implements AsyncDisposable {
     if (this.#looking.has(run.runId)) return false;
     this.#looking.add(run.runId);
     try {
-      await this.#tell(stored);
-      return await this.#advance(stored);
+      return await this.#advance({ run: await this.#tell(stored), now: stored.now });
     } catch (error) {
       this.#options.log.warn({ runId: run.runId, error: String(error) }, "could not bring a call that waits further");
       return false;
@@ -287,22 +291,30 @@ export class RunKeeper implements AsyncDisposable {
     }
   }
 
-  /** Tells the callers that wait how the run has ended, or shortly before they leave, how it stands. */
-  async #tell({ run, now }: StoredRun): Promise<void> {
+  /**
+   * Tells the callers that wait how the run has ended, or shortly before they leave, how it stands.
+   * @returns the run after it
+   */
+  async #tell({ run, now }: StoredRun): Promise<Run> {
     const isEnded = run.state === RunState.Ended;
     const goesOn = run.state === RunState.Running && !run.isKept;
     const due = run.waiters.filter(({ tellAt }) => isEnded || (tellAt <= now && !goesOn));
-    if (due.length === 0) return;
+    if (due.length === 0) return run;
+    const told = () => this.#runs.change(run, { kind: "told", waiters: due });
+    // "Nothing will be run" is said once nobody can run it any more.
+    const before = isEnded || run.isKept ? undefined : await told();
+    if (typeof before === "string") return run; // it runs by now
     const reply = isEnded ? replyOf(run) : pending(run);
     for (const waiter of due) {
       const { topic, correlationId, blob, until } = waiter;
       if (until > now) await this.#options.answer(run, { topic, correlationId, blob }, reply, until - now);
     }
-    await this.#runs.change(run, { kind: "told", waiters: due });
+    const after = before ?? (await told());
     if (!isEnded && !run.isKept) this.kick(); // nobody may wait for it any more
+    return typeof after === "string" ? run : after;
   }
 
-  async #advance({ run, now }: StoredRun): Promise<boolean> {
+  async #advance({ run, now }: Pick<StoredRun, "run" | "now">): Promise<boolean> {
     switch (run.state) {
       case RunState.Parked:
         if (run.expiresAt <= now) await this.#endUnrun(run, undecided(run), now, "expired");
@@ -327,9 +339,11 @@ export class RunKeeper implements AsyncDisposable {
   #begin(run: Run, now: number): boolean {
     const { concurrency, execute, log } = this.#options;
     if (this.#executing.has(run.runId)) return false;
-    if (this.#executing.size >= concurrency || this.#stop.signal.aborted) return true;
+    const ofCaller = [...this.#executing.values()].filter(({ caller }) => caller === run.caller).length;
+    const isFull = this.#executing.size >= concurrency || ofCaller >= Math.max(1, Math.floor(SHARE_PART * concurrency));
+    if (isFull || this.#stop.signal.aborted) return true;
     const held = new HeldRun(this.#runs, run, { owner: this.#owner, begun: this.#begun });
-    const executing = (async () => {
+    const end = (async () => {
       try {
         await execute(held, now, this.#kill.signal);
       } catch (error) {
@@ -340,7 +354,7 @@ export class RunKeeper implements AsyncDisposable {
       // One that was left as it was, or given back, is looked at with the others after a while: at once would be for ever.
       if (held.run !== run && held.run.state !== RunState.Ready) this.kick();
     })();
-    this.#executing.set(run.runId, executing);
+    this.#executing.set(run.runId, { caller: run.caller, end });
     return false;
   }
 

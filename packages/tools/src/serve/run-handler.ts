@@ -1,6 +1,8 @@
+import { pause } from "@rockbot/base";
 import type { Delivery } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
-import { READY_MS, type Run, RunState } from "@rockbot/runs";
+import { StoreUnavailableError } from "@rockbot/records";
+import { LEASE_MS, READY_MS, type Run, RunState } from "@rockbot/runs";
 import { CallSteps } from "../layers/call-steps.ts";
 import { unknownOutcome } from "../layers/claim.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
@@ -22,6 +24,8 @@ export interface RunHandlerOptions {
 
 /** How long a kept run may take once it runs. */
 const RUN_MS = 24 * 3_600_000;
+/** A store that does not take an end is asked again so often. */
+const NOTE_AGAIN_MS = 500;
 /** Codes of refusals that pass: the run waits for its turn. */
 const PASSING: ReadonlySet<string> = new Set([
   ToolErrorCode.Overloaded,
@@ -51,9 +55,9 @@ export class RunHandler {
     const form = formOf(message, forms);
     const entry = this.#entryOf(run, receivedAt);
     const read = readRequest(message, form);
-    if (read instanceof ToolError) return this.#end(held, read, entry);
+    if (read instanceof ToolError) return this.#end(held, read, entry, signal);
     const found = calls.find(read.request, message, caller);
-    if (found instanceof ToolError) return this.#leaveUnfound(held, read.request, now, entry);
+    if (found instanceof ToolError) return this.#leaveUnfound(held, read.request, { now, entry, signal });
     using waits = waiting.add(message.timestamp, receivedAt);
     const delivery: Delivery = {
       signal: AbortSignal.any([signal, held.lost]),
@@ -83,7 +87,7 @@ export class RunHandler {
       const isPassing = reply instanceof ToolError && PASSING.has(reply.code);
       if (isPassing && !held.run.hasStarted) return await held.leave();
       await entry.end(named, reply, decision);
-      await this.#note(held, asAsked(read.request, reply), now + performance.now() - receivedAt);
+      await this.#note(held, asAsked(read.request, reply), now + performance.now() - receivedAt, signal);
     } catch (error) {
       await held.leave();
       throw error;
@@ -111,21 +115,35 @@ export class RunHandler {
   }
 
   /** An instance that offers the tool takes the run, or it ends unserved. If its tool had begun, its end is unknown then. */
-  async #leaveUnfound(held: HeldRun, request: ToolInvokeRequest, now: number, entry: CallEntry): Promise<void> {
+  async #leaveUnfound(
+    held: HeldRun,
+    request: ToolInvokeRequest,
+    { now, entry, signal }: { readonly now: number; readonly entry: CallEntry; readonly signal: AbortSignal },
+  ): Promise<void> {
     const { state, hasStarted, lease } = held.run;
     if (state !== RunState.Running || now < (lease?.until ?? 0) + READY_MS) return;
     await held.take();
-    if (hasStarted) await this.#end(held, unknownOutcome(request), entry);
+    if (hasStarted) await this.#end(held, unknownOutcome(request), entry, signal);
     else await held.giveBack();
   }
 
-  async #end(held: HeldRun, reply: ToolError, entry: CallEntry): Promise<void> {
+  async #end(held: HeldRun, reply: ToolError, entry: CallEntry, signal: AbortSignal): Promise<void> {
     await entry.end(held.run, reply);
-    await this.#note(held, reply, await held.now());
+    await this.#note(held, reply, await held.now(), signal);
   }
 
-  async #note(held: HeldRun, reply: Reply, at: number): Promise<void> {
-    await held.end(endOf(held.run, reply, Math.round(at)));
+  /** Notes the end, also where the store is away for less than the lease holds. */
+  async #note(held: HeldRun, reply: Reply, at: number, signal: AbortSignal): Promise<void> {
+    const end = endOf(held.run, reply, Math.round(at));
+    for (let leftMs = LEASE_MS; ; leftMs -= NOTE_AGAIN_MS) {
+      try {
+        await held.end(end);
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError) || leftMs <= 0) throw error;
+        await pause(NOTE_AGAIN_MS, AbortSignal.any([signal, held.lost]));
+      }
+    }
   }
 
   #entryOf(run: Run, receivedAt: number): CallEntry {

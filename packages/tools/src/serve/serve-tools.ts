@@ -234,6 +234,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   };
   const queue = { handlers, concurrency, drainMs, meter };
   const { operatorKey, audit } = options;
+  if (operatorKey === undefined) warnUndecidable(policy, service, log);
   const store = await runsFor(started, options.runs);
   const commands = { ...options.commands, ...auditCommands(audit) };
   const brought = new RunHandler({ ...parts, calls: callsOf(served) });
@@ -257,6 +258,14 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   started.defer(served.onChange(() => announcer.update(list())));
   announcer.update(list()); // what changed while the first announcement was on its way
   return started.move();
+}
+
+function warnUndecidable(policy: PolicyHolder, service: string, log: Logger): void {
+  if (policy.current().document.approve.length === 0) return;
+  log.warn(
+    { service },
+    "no decision of operators counts here, so calls that the policy has people approve are denied. Set OPERATOR_PUBLIC_KEY",
+  );
 }
 
 type SomeTools = Pick<ServedTools, "names" | "find">;
