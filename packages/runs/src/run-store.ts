@@ -26,7 +26,7 @@ export interface RunStore extends AsyncDisposable {
   replace(read: StoredRun, run: Run): Promise<boolean>;
   /** The runs of a service that have to be looked at, the most urgent first. */
   due(service: string, limit: number): Promise<Due>;
-  /** The runs of a service that have not ended, the oldest first. */
+  /** The runs of a service that have not ended: first those that wait for people, then the others, the oldest first. */
   open(service: string, limit: number): Promise<readonly Run[]>;
   /** The clock of the store, in Unix milliseconds. */
   now(): Promise<number>;

@@ -6,7 +6,10 @@ export function createMemoryRunStore(): RunStore {
   let opened: Promise<RunStore> | undefined;
   return {
     async create(run) {
-      opened ??= openSqliteRunStore(undefined);
+      opened ??= openSqliteRunStore(undefined).catch((error: unknown) => {
+        opened = undefined; // the next one tries anew
+        throw error;
+      });
       return (await opened).create(run);
     },
     read: async (key) => (await opened)?.read(key),

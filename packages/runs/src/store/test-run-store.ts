@@ -57,6 +57,16 @@ export function testRunStore(name: string, create: () => Promise<RunStore>): voi
       expect((await store.due("other", 10)).runs).toEqual([]);
     });
 
+    test("lists what waits for people before what does not, so that no number of others hides it", async () => {
+      await using store = await create();
+      const createdAt = await store.now();
+      const ready = (toolCallId: string) =>
+        testRun({ toolCallId, state: RunState.Ready, createdAt: createdAt - 9, readyAt: createdAt });
+      for (const id of ["r1", "r2"]) await store.create(ready(id));
+      await store.create(testRun({ toolCallId: "waits", createdAt }));
+      expect((await store.open("mail", 2)).map(({ toolCallId }) => toolCallId)).toEqual(["waits", "r1"]);
+    });
+
     test("lists what has not ended, the oldest first", async () => {
       await using store = await create();
       const now = await store.now();

@@ -281,11 +281,16 @@ export class RunKeeper implements AsyncDisposable {
     const { run } = stored;
     if (this.#looking.has(run.runId)) return false;
     this.#looking.add(run.runId);
-    try {
-      return await this.#advance({ run: await this.#tell(stored), now: stored.now });
-    } catch (error) {
+    const warn = (error: unknown): false => {
       this.#options.log.warn({ runId: run.runId, error: String(error) }, "could not bring a call that waits further");
       return false;
+    };
+    try {
+      // It is over when it is over, also where nobody can be told.
+      const told = await this.#tell(stored).catch(warn);
+      return await this.#advance({ run: told === false ? run : told, now: stored.now });
+    } catch (error) {
+      return warn(error);
     } finally {
       this.#looking.delete(run.runId);
     }

@@ -8,7 +8,7 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 export const commands = {
   /**
    * KEYS: record, due, open, those of its caller that are open. ARGV: the version that was read or '' for none, the JSON,
-   * when it is due or '', whether it is open ('1'), when it is forgotten, its name, when it was made, the most runs and
+   * when it is due or '', whether it is open ('1'), when it is forgotten, its name, its place among those that are open, the most runs and
    * bytes of a caller, the beginning of records' names. Answers 1, 0 if the record is of another version, -1 if its
    * caller has too many.
    */

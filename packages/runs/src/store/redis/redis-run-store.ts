@@ -26,6 +26,9 @@ export async function connectRedisRunStore(url: RedisUrl, options: RedisStoreOpt
   return connectStore(new RedisRunStore(parseRedisAddress(url), options), options);
 }
 
+/** Puts what does not wait for people behind what does, in milliseconds: more than any time is. */
+const AFTER_PARKED = 1e13;
+
 class RedisRunStore implements RunStore {
   readonly #connection: RedisConnection<typeof commands>;
   readonly #prefix: string;
@@ -104,7 +107,7 @@ class RedisRunStore implements RunStore {
         state === RunState.Ended ? "0" : "1",
         Math.max(expiresAt, end?.at ?? 0) + END_KEPT_MS,
         claimKeyText(run),
-        createdAt,
+        state === RunState.Parked ? createdAt : createdAt + AFTER_PARKED,
         MAX_OPEN_RUNS,
         MAX_OPEN_BYTES,
         this.#index(service, "run:"),

@@ -119,7 +119,10 @@ class SqliteRunStore implements RunStore {
   open(service: string, limit: number): Promise<readonly Run[]> {
     return this.#ask("list runs", () => {
       const rows = this.#db
-        .prepare("SELECT version, record FROM run WHERE service = ? AND is_open = 1 ORDER BY created_at LIMIT ?")
+        .prepare(
+          `SELECT version, record FROM run WHERE service = ? AND is_open = 1
+           ORDER BY json_extract(record, '$.state') <> '${RunState.Parked}', created_at LIMIT ?`,
+        )
         .all(service, limit) as unknown as Row[];
       return rows.map((row) => this.#stored(row).run);
     });
