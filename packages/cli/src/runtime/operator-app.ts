@@ -27,6 +27,7 @@ import type { ToolCaller } from "@rockbot/tools";
 import type { OperatorApprovals } from "@rockbot/trust";
 import { ownLetters } from "../own-letters.ts";
 
+// Many because: each is a part of the process that one route of operators asks.
 export interface OperatorAppParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;

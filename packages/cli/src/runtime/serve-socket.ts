@@ -70,6 +70,7 @@ export interface OwnerParts {
   readonly audit?: AuditLog | undefined;
 }
 
+// Many because: each is a part of the process that one route of the socket asks.
 export interface SocketParts extends OwnerParts {
   readonly bus: Bus;
   readonly caller: ToolCaller;
