@@ -127,6 +127,7 @@ export {
   type MemoryText,
   type SessionPage,
   type Transcript,
+  type WispList,
 } from "./agent/agent-readings.ts";
 export {
   AGENT,

@@ -230,7 +230,7 @@ export async function startAgentService(
   const aside = { subscription: AGENT_SHORT_SUBSCRIPTION, topic: agentTopics.short, tools: short };
   const serving = {
     ...options,
-    commands: agentReadings({ agent, memory }),
+    commands: agentReadings({ agent, memory, wisps: records?.wisps }),
     aside,
     blobs,
     service,

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { askJson } from "./session.ts";
-import type { MemoryPage, MemoryText, SessionPage, Transcript } from "./types.ts";
+import type { MemoryPage, MemoryText, SessionPage, Transcript, WispList } from "./types.ts";
 
 /** True if an instance of the agent has not answered. */
 interface Partly {
@@ -54,5 +54,12 @@ export const memoryTextOf = (caller: string, key: string) =>
     queryFn: ({ signal, pageParam: offset }) => read<MemoryText>(caller, "memory/text", { key, offset }, signal),
     initialPageParam: 0,
     getNextPageParam: ({ next: offset }) => offset,
+    ...once,
+  });
+
+export const wispsOf = (caller: string) =>
+  queryOptions({
+    queryKey: ["kept by agent", caller, "wisps"],
+    queryFn: ({ signal }) => read<WispList>(caller, "wisps", {}, signal),
     ...once,
   });

@@ -1,7 +1,7 @@
 import type { AuditState, FoundLine } from "@rockbot/records/audit";
 import type { CallRecord, TextDigest } from "@rockbot/records/journal";
 
-export type { MemoryPage, MemoryText, SessionPage, Transcript } from "@rockbot/contracts";
+export type { MemoryPage, MemoryText, SessionPage, Transcript, WispList } from "@rockbot/contracts";
 
 // The answers of `/operator/…`: the gateway makes them, the page reads them.
 

@@ -9,6 +9,7 @@ import { Kept } from "./agents/kept.tsx";
 import { Memory } from "./agents/memory.tsx";
 import { Reading } from "./agents/reading.tsx";
 import { Sessions } from "./agents/sessions.tsx";
+import { Wisps } from "./agents/wisps.tsx";
 
 export function AgentsPage() {
   const who = useQuery(me);
@@ -43,6 +44,9 @@ function AsCaller({ who }: { readonly who: Me }) {
         </Reading>
         <Reading key={`memory ${as}`} name="Working memory" sight="memory" of={who}>
           <Memory as={as} />
+        </Reading>
+        <Reading key={`wisps ${as}`} name="Wisps" sight="memory" of={who}>
+          <Wisps as={as} />
         </Reading>
       </Needs>
     </>

@@ -4,6 +4,7 @@ export const AgentReading = {
   Transcript: "agent.transcript",
   Memory: "agent.memory",
   MemoryText: "agent.memory.text",
+  Wisps: "agent.wisps",
 } as const;
 
 /** The caller whose data is read, and the part of it. Each kind reads its own fields. */
@@ -89,6 +90,20 @@ export interface MemoryFacts {
 export interface MemoryPage {
   readonly entries: readonly MemoryFacts[];
   readonly cursor?: string;
+}
+
+/** The pipelines that a caller has saved, and those that it may use, without their steps. */
+export interface WispList {
+  readonly wisps: readonly {
+    readonly name: string;
+    readonly version: number;
+    readonly description: string;
+    readonly isOwn: boolean;
+    /** Made from words of strangers. */
+    readonly isUntrusted: boolean;
+  }[];
+  /** How many are left out. */
+  readonly more: number;
 }
 
 /** A part of a text. */

@@ -1,4 +1,4 @@
-import type { Agent, FamilySession } from "@rockbot/agent";
+import type { Agent, FamilySession, RecordStore } from "@rockbot/agent";
 import {
   AgentReading,
   type AgentReadingBody,
@@ -9,14 +9,18 @@ import {
   ToolError,
   ToolErrorCode,
   type Transcript,
+  type WispList,
 } from "@rockbot/contracts";
 import type { MemoryEntryInfo, WorkingMemory } from "@rockbot/memory";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { CommandHandler } from "@rockbot/tools/commands";
+import type { KeptWisp } from "@rockbot/wisps";
 
 export interface AgentReadingsParts {
   readonly agent: Pick<Agent, "sessions" | "history" | "family">;
   readonly memory: Pick<WorkingMemory, "of">;
+  /** The saved wisps. @default there are none */
+  readonly wisps: Pick<RecordStore<KeptWisp>, "visibleTo"> | undefined;
 }
 
 const MAX_SESSIONS = 50;
@@ -24,12 +28,13 @@ const MAX_ENTRIES = 100;
 /** A message, and a part of a text of working memory, has at most so many characters. */
 const MAX_CHARS = 16_000;
 const MAX_TURNS = 500;
+const MAX_WISPS = 100;
 
 /**
  * Shows operators what is kept for a caller. The gateway has checked that the operator may see it, and signed that. No
  * tool does this, and nothing runs as the caller.
  */
-export function agentReadings({ agent, memory }: AgentReadingsParts): Readonly<Record<string, CommandHandler>> {
+export function agentReadings({ agent, memory, wisps }: AgentReadingsParts): Readonly<Record<string, CommandHandler>> {
   return {
     [AgentReading.Sessions]: reading(async ({ caller, cursor }): Promise<SessionPage> => {
       const all = (await agent.sessions(caller)).map(({ sessionId: session, at, said, isUntrusted = false }) => ({
@@ -76,6 +81,19 @@ export function agentReadings({ agent, memory }: AgentReadingsParts): Readonly<R
       const { text, nextOffset } = part;
       const next = nextOffset === undefined ? {} : { next: nextOffset };
       return { ...factsOf(part), text: text.toWellFormed(), offset, ...next };
+    }),
+    [AgentReading.Wisps]: reading(async ({ caller }): Promise<WispList> => {
+      const all = (await wisps?.visibleTo(caller)) ?? [];
+      const shown = all
+        .slice(0, MAX_WISPS)
+        .map(({ name, version, definition: { description }, maker, isUntrusted }) => ({
+          name,
+          version,
+          description,
+          isOwn: maker === caller,
+          isUntrusted,
+        }));
+      return { wisps: shown, more: all.length - shown.length };
     }),
   };
 }

@@ -1,5 +1,13 @@
 import type { MemoryPage, MemoryText, SessionPage, OperatorSight as Sight, Transcript } from "@rockbot/console/api";
-import { AGENT, AgentReading, type AgentReadingBody, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
+import {
+  AGENT,
+  AgentReading,
+  type AgentReadingBody,
+  ToolError,
+  ToolErrorCode,
+  tools,
+  type WispList,
+} from "@rockbot/contracts";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Commander } from "@rockbot/tools/commands";
 import type { Operator } from "../door/operator.ts";
@@ -69,6 +77,11 @@ const readings: Readonly<Record<string, Reading>> = {
     of: "session",
     join: (all) => mostOf(all as unknown as Transcript[], ({ messages, turns }) => messages.length + turns.length),
   },
+  wisps: {
+    kind: AgentReading.Wisps,
+    sight: OperatorSight.Memory,
+    join: (all) => mostOf(all as unknown as WispList[], (list) => list.wisps.length),
+  },
   memory: { kind: AgentReading.Memory, sight: OperatorSight.Memory, of: "prefix", join: joinMemory },
   "memory/text": {
     kind: AgentReading.MemoryText,
@@ -79,7 +92,7 @@ const readings: Readonly<Record<string, Reading>> = {
 };
 
 /**
- * `GET /operator/agents/{caller}/…`: sessions, a transcript, and working memory of a caller that the operator speaks
+ * `GET /operator/agents/{caller}/…`: sessions, a transcript, working memory and saved wisps of a caller that the operator speaks
  * for. Each needs the sight of its kind, and leaves a line in the audit log before it is read.
  */
 export function createAgentsApp(read: ReadAgent): OperatorHttpApp {

@@ -68,6 +68,17 @@ export const readingOperations: readonly OperatorOperation[] = [
   },
   {
     method: "get",
+    path: "/operator/agents/{caller}/wisps",
+    summary: "List the saved wisps that a caller may use. Needs `memory`.",
+    right: "read",
+    answer: objectOf({
+      wisps: list({ name: text, version: count, description: text, isOwn: flag, isUntrusted: flag }),
+      more: { ...count, description: "Wisps that are left out." },
+      isPartial,
+    }),
+  },
+  {
+    method: "get",
     path: "/operator/agents/{caller}/memory",
     summary: "List the keys of a caller's working memory. Needs `memory`.",
     right: "read",
