@@ -1,4 +1,5 @@
 import { spawnSync } from "node:child_process";
+import { setTimeout } from "node:timers/promises";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { type AgentReply, createEnvelope, encodeMessage, messages } from "@rockbot/contracts";
 import {
@@ -84,9 +85,11 @@ test.skipIf(missing)(
       (script: StoryScript): ModelScript =>
       async (request) => {
         const step = script(request);
+        // A model takes a second for an answer, and has waited when a tool said "Try again later".
+        if (comesBack !== undefined) await comesBack.then(() => setTimeout(1_000));
         if (comesBack !== undefined || step.toolCalls?.[0]?.name !== "execute_python_script") return step;
         await redis.kill(); // so the answer cannot be kept, nor its call be claimed
-        comesBack = new Promise((resolve) => setTimeout(resolve, 2_000)).then(() => redis.restart());
+        comesBack = setTimeout(2_000).then(() => redis.restart());
         return step;
       };
     await using world = await startWorld(killing);
