@@ -5,6 +5,7 @@ import {
   ToolError,
   ToolErrorCode,
   type ToolInvokeRequest,
+  type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 import { type Approval, isApproved, RunState } from "@rockbot/runs";
@@ -32,28 +33,31 @@ export function park(
 ): ToolLayer {
   return (inner) => {
     const next = asks ? asking(inner, keeperOf) : inner;
+    const delivered = (request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> => {
+      const execution = next.execute(request, context);
+      if (definition.readOnly) return execution; // without a claim
+      return execution.catch((error: unknown) => orJoin(error, keeperOf(), request, context));
+    };
+    const recorded = async (request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> => {
+      const asked = askingOf(definition, context);
+      const keeper = keeperOf();
+      if (context.run !== undefined) {
+        await resume(context.run, asked, { definition, keeper, isResumable });
+        return next.execute(request, context);
+      }
+      if (asked !== undefined || isDetached(context)) {
+        if (asked !== undefined) context.progress({ message: `awaiting approval: ${request.toolCallId}` });
+        await parkCall(keeper, request, context, parkedFor(asked));
+        // The call was taken before without a record. The claim layer knows about it, where there is one.
+        if (asked !== undefined && definition.readOnly) throw conflict(request);
+      }
+      return delivered(request, context);
+    };
     return {
-      execute(request, context) {
-        if (context.run !== undefined || isDetached(context) || context.decision?.approvals.length)
-          return execute(request, context);
-        const execution = next.execute(request, context);
-        if (definition.readOnly) return execution; // without a claim
-        return execution.catch((error: unknown) => orJoin(error, keeperOf(), request, context));
-
-        async function execute(...call: [ToolInvokeRequest, ToolContext]) {
-          const asked = askingOf(definition, call[1]);
-          const keeper = keeperOf();
-          if (context.run !== undefined) {
-            await resume(context.run, asked, { definition, keeper, isResumable });
-            return next.execute(...call);
-          }
-          if (asked === undefined && !isDetached(context)) return next.execute(...call);
-          if (asked !== undefined) context.progress({ message: `awaiting approval: ${request.toolCallId}` });
-          await parkCall(keeper, request, context, parkedFor(asked));
-          if (asked !== undefined && definition.readOnly) throw conflict(request); // another call has the id
-          return next.execute(...call); // it was taken before without a record, which the claim layer knows about
-        }
-      },
+      execute: (request, context) =>
+        context.run !== undefined || isDetached(context) || context.decision?.approvals.length
+          ? recorded(request, context)
+          : delivered(request, context),
     };
   };
 }

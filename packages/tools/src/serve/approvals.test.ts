@@ -155,6 +155,17 @@ test("a detached call is told so at once, runs, and the same id gets its end", a
   expect(mail.sent).toBe(1);
 });
 
+test("a call of a tool that has a rule for other arguments joins its record, too", async () => {
+  await using mail = await station(
+    asking("{ tools: [send], by: [ann], arguments: { properties: { to: { const: boss } }, required: [to] } }"),
+  );
+  await mail.detach("detached-2");
+  expect(await mail.caller.call("send", {}, { toolCallId: "detached-2" })).toMatchObject({
+    content: "sent {}, the 1.",
+  });
+  expect(mail.sent).toBe(1);
+});
+
 test("only calls with the arguments that a rule names are asked about", async () => {
   await using mail = await station(
     asking("{ tools: [send], by: [ann], arguments: { properties: { to: { const: boss } }, required: [to] } }"),
