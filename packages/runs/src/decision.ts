@@ -103,8 +103,15 @@ export function isApproved(run: Run, binding: Binding, key: KeyObject): boolean 
 }
 
 /** The operators whom a run waits for, in words. */
-export const namesIn = ({ asked }: Pick<Approval, "asked">): string =>
+const namesIn = ({ asked }: Pick<Approval, "asked">): string =>
   asked.map(({ by, needed }) => (needed === 1 ? by.join(" or ") : `${needed} of ${by.join(", ")}`)).join(", and ");
+
+/** The wait of a run in words, without texts of its tool. */
+export function waitsFor({ approval, question }: Pick<Run, "approval" | "question">): string {
+  if (question?.origin !== undefined) return `a person's answer to a question of ${question.origin}`;
+  if (question !== undefined) return "a person's answer";
+  return `the approval of ${approval === undefined ? "a person" : namesIn(approval)}`;
+}
 
 /** SHA-256, base64url. */
 export const hashOf = (text: string): string => createHash("sha256").update(text).digest("base64url");

@@ -5,9 +5,9 @@ export {
   isAsked,
   isSignedDecision,
   MAX_NOTE,
-  namesIn,
   readDecision,
   signDecision,
+  waitsFor,
   whyNotBy,
 } from "./decision.ts";
 export {

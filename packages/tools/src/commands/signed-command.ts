@@ -1,6 +1,7 @@
-import { createHash, type KeyObject, randomBytes, sign, verify } from "node:crypto";
+import { type KeyObject, randomBytes, sign, verify } from "node:crypto";
 import { OldestFirstMap } from "@rockbot/base";
 import type { OperatorCommand } from "@rockbot/contracts";
+import { hashOf } from "@rockbot/runs";
 
 /** The order of an operator to all instances of a service. */
 export interface Command {
@@ -39,7 +40,7 @@ export function signCommand(
 ): OperatorCommand {
   const text = JSON.stringify(body);
   const nonce = randomBytes(NONCE_BYTES).toString("base64url");
-  const command = JSON.stringify({ kind, service, operator, at: clock(), nonce, bodyHash: sha256(text) });
+  const command = JSON.stringify({ kind, service, operator, at: clock(), nonce, bodyHash: hashOf(text) });
   return { command, body: text, signature: sign(null, Buffer.from(PURPOSE + command), key).toString("base64url") };
 }
 
@@ -66,7 +67,7 @@ export class CommandCheck {
     const { kind, service, operator, bodyHash, at, nonce } = JSON.parse(command) as Signed; // the key's holder wrote it
     const now = this.#clock();
     if (service !== this.#service) return `it is for "${service}"`;
-    if (bodyHash !== sha256(body)) return "its body is another than what was signed";
+    if (bodyHash !== hashOf(body)) return "its body is another than what was signed";
     if (Math.abs(now - at) > COMMAND_MS) return "it is not of this minute";
     // A command of before may have been obeyed by the process of before, which remembered it.
     if (at < this.#startedAt) return "it is older than this process";
@@ -77,5 +78,3 @@ export class CommandCheck {
     return { kind, service, operator, body: JSON.parse(body) as Command["body"] };
   }
 }
-
-const sha256 = (text: string): string => createHash("sha256").update(text).digest("base64url");

@@ -1,5 +1,5 @@
 import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
-import { namesIn, type Run, RunState } from "@rockbot/runs";
+import { type Run, RunState, waitsFor } from "@rockbot/runs";
 
 /** The answers of runs that their callers do not get from a tool. Each says what would make the call pass. */
 
@@ -14,12 +14,11 @@ export function pending(run: Run): ToolError {
   });
 }
 
-/** What a run waits for, in words. */
-function waitedFor({ approval, question }: Run): string {
-  // A stranger's question is for people, and not for the model that reads this.
-  if (question?.origin !== undefined) return `a person's answer to a question of ${question.origin}`;
-  if (question !== undefined) return `a person's answer to: ${visibleText(question.message)}`;
-  return `the approval of ${approval === undefined ? "a person" : namesIn(approval)}`;
+/** The wait of a run in words. A stranger's question is for people, and not for the model that reads this. */
+function waitedFor(run: Run): string {
+  const { question } = run;
+  if (question === undefined || question.origin !== undefined) return waitsFor(run);
+  return `${waitsFor(run)} to: ${visibleText(question.message)}`;
 }
 
 export function rejected({ toolName }: Run, note: string | undefined): ToolError {

@@ -164,25 +164,31 @@ export class RunKeeper implements AsyncDisposable {
    * @returns `none` if there is no record
    */
   async join(call: ParkedCall, { message, address }: Arrival): Promise<"none" | "conflict"> {
-    const key = { service: this.#options.service, caller: call.caller, toolCallId: call.toolCallId };
-    const known = await this.#options.store.read(key);
+    const { service, store } = this.#options;
+    const waiter = waiterOf(call, { message, address }, await store.now());
+    const joined = await this.#join({ ...call, service }, waiter, isKeptBy(message));
+    if (joined !== "joined") return joined;
+    this.kick();
+    throw new ParkedError(`A record answers for the call ${call.toolCallId}`);
+  }
+
+  async #join(
+    call: RunKey & Pick<Run, "requestHash">,
+    waiter: Waiter,
+    isKept: boolean,
+  ): Promise<"joined" | "none" | "conflict"> {
+    const known = await this.#options.store.read(call);
     if (known === undefined) return "none";
     if (known.run.requestHash !== call.requestHash) return "conflict";
-    const waiter = waiterOf(call, { message, address }, known.now);
-    await this.#runs.change(key, { kind: "joined", waiter, isKept: isKeptBy(message) });
-    this.kick();
-    throw new ParkedError(`The record ${known.run.runId} answers for the call ${call.toolCallId}`);
+    await this.#runs.change(call, { kind: "joined", waiter, isKept });
+    return "joined";
   }
 
   async #createOrJoin(run: Run, waiter: Waiter): Promise<"parked" | "call" | "conflict" | "gone"> {
     const { store, claims } = this.#options;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      const known = await store.read(run);
-      if (known !== undefined) {
-        if (known.run.requestHash !== run.requestHash) return "conflict";
-        await this.#runs.change(run, { kind: "joined", waiter, isKept: run.isKept });
-        return "parked";
-      }
+      const joined = await this.#join(run, waiter, run.isKept);
+      if (joined !== "none") return joined === "joined" ? "parked" : joined;
       const held = await claims.occupy(run, { ...run, forMs: run.expiresAt - run.createdAt + KEPT_MS });
       if (held === "call") return "call";
       if (held === "ours") {

@@ -1,6 +1,6 @@
 import { ToolErrorCode } from "@rockbot/contracts";
 import { type CallRecord, CallState, ownerOf } from "@rockbot/records/journal";
-import { namesIn, type Run, RunState, type RunStore } from "@rockbot/runs";
+import { type Run, RunState, type RunStore, waitsFor } from "@rockbot/runs";
 
 /** How a call stands that was left to a run, in the words of a call, and without texts of its tool. */
 export interface RunStanding {
@@ -12,14 +12,11 @@ export interface RunStanding {
 }
 
 /** The same of a run as it was read. */
-export function runStanding({ state, end, approval, question }: Run): RunStanding {
+export function runStanding(run: Run): RunStanding {
+  const { state, end } = run;
   switch (state) {
     case RunState.Parked:
-      if (question !== undefined) return { state: "waiting", waitsFor: "a person's answer" };
-      return {
-        state: "waiting",
-        waitsFor: `the approval of ${approval === undefined ? "a person" : namesIn(approval)}`,
-      };
+      return { state: "waiting", waitsFor: waitsFor(run) };
     case RunState.Ready:
       return { state };
     case RunState.Running:
