@@ -60,6 +60,12 @@ export const stateKinds = {
     part: "leases",
     open: (records) => records.leases(),
   },
+  notices: {
+    holds: "which notices about calls that wait or have ended were sent",
+    keys: "rockbot:{leases}:*:notice:*",
+    part: "notices",
+    open: (records) => records.leases(),
+  },
   trust: {
     holds: "approved definitions of MCP servers, agents and REST files, and registered servers",
     keys: "rockbot:{mcp}:*",

@@ -10,6 +10,8 @@ export const ProblemCode = {
   JournalUnwritten: "journal_unwritten",
   /** Calls of a tool are refused, because its last ones had no answer in time. */
   BreakerOpen: "breaker_open",
+  /** Notices about calls do not arrive at a receiver. */
+  NoticesDead: "notices_dead",
 } as const;
 export type ProblemCode = (typeof ProblemCode)[keyof typeof ProblemCode];
 

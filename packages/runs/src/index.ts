@@ -30,7 +30,7 @@ export {
   type SignedDecision,
   type Waiter,
 } from "./run.ts";
-export type { Due, RunStore, StoredRun } from "./run-store.ts";
+export type { Due, EndedRun, RunStore, StoredRun } from "./run-store.ts";
 export { Runs } from "./runs.ts";
 export { createMemoryRunStore } from "./store/memory-run-store.ts";
 export { openSqliteRunStore } from "./store/open-sqlite-run-store.ts";

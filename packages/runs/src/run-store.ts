@@ -28,8 +28,16 @@ export interface RunStore extends AsyncDisposable {
   due(service: string, limit: number): Promise<Due>;
   /** The runs of a service that have not ended: first those that wait for people, then the others, the oldest first. */
   open(service: string, limit: number): Promise<readonly Run[]>;
+  /** The runs of a service that have ended in the last day, none of them before `since`, the earliest first. */
+  ended(service: string, since: number, limit: number): Promise<readonly EndedRun[]>;
   /** The clock of the store, in Unix milliseconds. */
   now(): Promise<number>;
+}
+
+/** A run that has ended, and when the store has noted it: later than what the run says itself. */
+export interface EndedRun {
+  readonly run: Run;
+  readonly notedAt: number;
 }
 
 /** The runs that are due, and when there are more. */

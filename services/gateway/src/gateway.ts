@@ -11,6 +11,7 @@ import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import type { FigureStore } from "@rockbot/records/figures";
 import type { JournalStore } from "@rockbot/records/journal";
+import type { LeaseStore } from "@rockbot/records/leases";
 import type { RunStore } from "@rockbot/runs";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createCommander, readCommandKey } from "@rockbot/tools/commands";
@@ -45,7 +46,7 @@ import { operatorRoutes } from "./operators/operator-routes.ts";
 import { createToolsApp, TOOLS_PATH } from "./operators/operator-tools.ts";
 import { SessionHub } from "./sessions/session-hub.ts";
 import { createWaitingApp, WAITING_PATH } from "./waiting/waiting-app.ts";
-import { WaitingCalls } from "./waiting/waiting-calls.ts";
+import { servicesWithRuns, WaitingCalls } from "./waiting/waiting-calls.ts";
 
 /** The parts of the process that a gateway uses. */
 // Many because: each is a part of the process around it, and all have a default.
@@ -65,6 +66,8 @@ export interface StartGatewayOptions {
   readonly tasks?: TaskStore | undefined;
   /** The runs of all services, to be read: calls that wait for people, or run detached. @default none are known */
   readonly runs?: RunStore | undefined;
+  /** Where gateways see which notices others have sent. @default each sends its own */
+  readonly notices?: LeaseStore | undefined;
   /** Where gateways share the minutes of the last day. @default each has what it has heard itself */
   readonly figureStore?: FigureStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
@@ -150,6 +153,7 @@ export async function startGateway(
     mcpSessions,
     tasks,
     runs,
+    notices,
     figureStore,
     policy,
     operator = callsAndPolicy,
@@ -273,6 +277,17 @@ export async function startGateway(
   const url = `http://${hostName}:${server.port}`;
   const access = accessBy(gatewayToken, policy);
   log.info({ url, access }, "gateway listens");
+  const { webhooks: receivers, publicUrl = `http://${openedAs(host)}:${server.port}` } = config;
+  if (receivers.length > 0 && runs === undefined)
+    log.warn(
+      { receivers: receivers.length },
+      "this gateway sends no notices, as it shares no store with the services. Set REDIS_URL",
+    );
+  else if (receivers.length > 0 && runs !== undefined) {
+    const { Notices } = await import("./waiting/notices.ts");
+    const services = () => servicesWithRuns({ caller, policy });
+    started.use(new Notices({ runs, services, leases: notices, receivers, publicUrl, log }));
+  }
 
   const parts = started.move();
   return {

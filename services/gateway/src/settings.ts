@@ -4,6 +4,7 @@ import { ConfigError, type LoadConfigOptions } from "@rockbot/process/config";
 import { readCommandKey } from "@rockbot/tools/commands";
 import type { GatewayConfig } from "./generated/config.ts";
 import { isLoopback } from "./is-loopback.ts";
+import { webhookFault } from "./waiting/webhook-receiver.ts";
 
 export { configSchema } from "./generated/config.ts";
 
@@ -20,6 +21,7 @@ export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (co
     a2aPush,
     a2aPushAddresses = [],
     operatorKey,
+    webhooks = [],
   } = config;
   const faults = [...addressFaults("proxies", proxies)];
   if (
@@ -43,6 +45,10 @@ export const check: NonNullable<LoadConfigOptions<GatewayConfig>["check"]> = (co
   for (const [i, text] of a2aPushAddresses.entries()) {
     const fault = addressFault(text);
     if (fault !== undefined) faults.push(`a2aPushAddresses.${i}: ${fault}`);
+  }
+  for (const [i, text] of webhooks.entries()) {
+    const fault = webhookFault(text);
+    if (fault !== undefined) faults.push(`webhooks.${i}: ${fault}`);
   }
   return faults;
 };

@@ -16,6 +16,7 @@ export function createMemoryRunStore(): RunStore {
     replace: async (...change) => (await opened)?.replace(...change) ?? false,
     due: async (...asked) => (await opened)?.due(...asked) ?? { runs: [], nextMs: undefined },
     open: async (...asked) => (await opened)?.open(...asked) ?? [],
+    ended: async (...asked) => (await opened)?.ended(...asked) ?? [],
     now: async () => Date.now(),
     async [Symbol.asyncDispose]() {
       await (await opened)?.[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import { StoreFullError } from "@rockbot/records";
 import { describe, expect, test } from "vitest";
 import { MAX_OPEN_RUNS, type Run, RunState } from "../run.ts";
-import type { RunStore } from "../run-store.ts";
+import type { EndedRun, RunStore } from "../run-store.ts";
 import { Runs } from "../runs.ts";
 import { testRun } from "../test-run.ts";
 import type { RunEvent } from "../transitions.ts";
@@ -79,6 +79,27 @@ export function testRunStore(name: string, create: () => Promise<RunStore>): voi
       expect(ended).toMatchObject({ state: RunState.Ended });
       expect((await store.open("mail", 10)).map(({ toolCallId }) => toolCallId)).toEqual(["b", "c"]);
       expect((await store.open("mail", 1)).map(({ toolCallId }) => toolCallId)).toEqual(["b"]);
+    });
+
+    test("lists what has ended by when that was noted, also once its callers have heard of it", async () => {
+      await using store = await create();
+      const runs = new Runs(store);
+      const since = await store.now();
+      for (const toolCallId of ["a", "b", "open"]) await store.create(testRun({ toolCallId, createdAt: since }));
+      const cancelled = { kind: "cancelled", end: { code: "cancelled", at: since - 5_000 } } as const; // noted late
+      for (const toolCallId of ["b", "a"]) {
+        await runs.change(testRun({ toolCallId }), cancelled);
+        await expect
+          .poll(() => store.now())
+          .toBeGreaterThan((await store.ended("mail", since, 9)).at(-1)?.notedAt ?? 0);
+      }
+      await runs.change(testRun({ toolCallId: "b" }), { kind: "told", waiters: testRun().waiters });
+      const idsOf = (ended: readonly EndedRun[]) => ended.map(({ run }) => run.toolCallId);
+      const ended = await store.ended("mail", since, 9);
+      expect(idsOf(ended)).toEqual(["b", "a"]);
+      expect(idsOf(await store.ended("mail", since, 1))).toEqual(["b"]);
+      expect(idsOf(await store.ended("mail", ended[1]?.notedAt ?? 0, 9))).toEqual(["a"]);
+      expect(await store.ended("other", since, 9)).toEqual([]);
     });
 
     test("keeps no caller from having runs because of another's, and none without bound", async () => {

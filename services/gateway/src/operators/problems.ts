@@ -168,6 +168,12 @@ function problemOf(code: string, who: string): Problem {
         next: "Look at the server on the page Servers. One call is tried every 30 seconds",
         page: "servers",
       };
+    case ProblemCode.NoticesDead:
+      return {
+        level: "warning",
+        what: `Notices about calls that wait or have ended do not arrive, sent by ${who}`,
+        next: 'Its log names each that was given up: "a notice about a call did not arrive". Look at the receivers in WEBHOOKS',
+      };
     default:
       return { level: "warning", what: `A fault is told by ${who}: ${code}`, next: "Look at the log there" };
   }

@@ -40,10 +40,12 @@ export async function startWaiting({
   hasKey = true,
   callTimeoutMs = 60_000,
   audit,
+  webhooks = [],
 }: {
   hasKey?: boolean;
   callTimeoutMs?: number;
   audit?: string;
+  webhooks?: string[];
 } = {}) {
   const stack = new AsyncDisposableStack();
   const policy = holdPolicy(createPolicy(await readPolicy(WAITING_POLICY, "policy.yaml")));
@@ -52,7 +54,7 @@ export async function startWaiting({
   const localOperator = createLocalOperator();
   const commandKey = hasKey ? privateKey : undefined;
   const gateway = stack.use(
-    await startTestGateway({ callTimeoutMs }, policy, log, { runs, localOperator, commandKey }),
+    await startTestGateway({ callTimeoutMs, webhooks }, policy, log, { runs, localOperator, commandKey }),
   );
   const done: string[] = [];
   const tool = (name: string) =>
@@ -91,6 +93,7 @@ export async function startWaiting({
     waiting,
     caller,
     done,
+    runs,
     localOperator,
     service,
     /** The one call that waits, once it does. */

@@ -135,10 +135,8 @@ export class WaitingCalls {
   }> {
     const { runs: store, caller, policy } = this.#parts;
     if (store === undefined) return { runs: [], problems: [NO_STORE], isCut: false };
-    const heard = (await caller.services()).map(({ service }) => service);
-    const services = new Set([...heard, ...Object.keys(policy?.current().document.services ?? {})]);
     const found = await Promise.all(
-      [...services].map(async (service) => {
+      (await servicesWithRuns({ caller, policy })).map(async (service) => {
         try {
           // What a service has written under another name is not shown as that one's.
           const all = await store.open(service, MAX_READ);
@@ -160,7 +158,16 @@ export class WaitingCalls {
   }
 }
 
-const waitsForPeople = ({ state, question, approval }: Run): boolean =>
+/** The services that may have runs: those that were heard of, and those of the policy. */
+export async function servicesWithRuns({
+  caller,
+  policy,
+}: Pick<WaitingCallsParts, "caller" | "policy">): Promise<readonly string[]> {
+  const heard = (await caller.services()).map(({ service }) => service);
+  return [...new Set([...heard, ...Object.keys(policy?.current().document.services ?? {})])];
+}
+
+export const waitsForPeople = ({ state, question, approval }: Run): boolean =>
   state === RunState.Parked && (question !== undefined || approval !== undefined);
 
 /** The arguments of a run: as they are approved, or as they came. */

@@ -7,13 +7,13 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 export const commands = {
   /**
-   * KEYS: record, due, open, those of its caller that are open. ARGV: the version that was read or '' for none, the JSON,
+   * KEYS: record, due, open, those of its caller that are open, ended. ARGV: the version that was read or '' for none, the JSON,
    * when it is due or '', whether it is open ('1'), when it is forgotten, its name, its place among those that are open, the most runs and
-   * bytes of a caller, the beginning of records' names. Answers 1, 0 if the record is of another version, -1 if its
+   * bytes of a caller, the beginning of records' names, how long an end is known. Answers 1, 0 if the record is of another version, -1 if its
    * caller has too many.
    */
   replaceRun: {
-    numberOfKeys: 4,
+    numberOfKeys: 5,
     lua: `${NOW}
 local version = redis.call('HGET', KEYS[1], 'version') or ''
 if version ~= ARGV[1] then return 0 end
@@ -34,6 +34,9 @@ if ARGV[4] == '1' then
 else
   redis.call('ZREM', KEYS[3], ARGV[6])
   redis.call('ZREM', KEYS[4], ARGV[6])
+  redis.call('ZADD', KEYS[5], 'NX', now, ARGV[6])
+  redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - ARGV[11])
+  redis.call('PEXPIRE', KEYS[5], ARGV[11])
 end
 return 1`,
   },
@@ -80,6 +83,18 @@ local answer = {}
 for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, ARGV[1] - 1)) do
   local json = redis.call('HGET', ARGV[2] .. name, 'json')
   if json then answer[#answer + 1] = json end
+end
+return answer`,
+  /** KEYS: ended. ARGV: since when, the most, the beginning of records' names. Answers when it was noted, and the JSON, of each. */
+  endedRuns: `
+local answer = {}
+local found = redis.call('ZRANGE', KEYS[1], ARGV[1], '+inf', 'BYSCORE', 'LIMIT', 0, ARGV[2], 'WITHSCORES')
+for i = 1, #found, 2 do
+  local json = redis.call('HGET', ARGV[3] .. found[i], 'json')
+  if json then
+    answer[#answer + 1] = found[i + 1]
+    answer[#answer + 1] = json
+  end
 end
 return answer`,
 } as const;

@@ -10,7 +10,7 @@ import {
   type RedisUrl,
 } from "@rockbot/records/redis";
 import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunState } from "../../run.ts";
-import type { Due, RunStore, StoredRun } from "../../run-store.ts";
+import type { Due, EndedRun, RunStore, StoredRun } from "../../run-store.ts";
 import { dueAt } from "../../transitions.ts";
 import { tooManyOpen } from "../too-many-open.ts";
 import { commands, readers } from "./commands.ts";
@@ -84,6 +84,17 @@ class RedisRunStore implements RunStore {
     return (answer as string[]).map((json) => JSON.parse(json) as Run);
   }
 
+  async ended(service: string, since: number, limit: number): Promise<readonly EndedRun[]> {
+    const answer = await this.#connection.run("list runs that have ended", (redis) =>
+      redis.eval_ro(readers.endedRuns, 1, this.#index(service, "ended"), since, limit, this.#index(service, "run:")),
+    );
+    const found: EndedRun[] = [];
+    const records = answer as string[];
+    for (let at = 0; at < records.length; at += 2)
+      found.push({ notedAt: Number(records[at]), run: JSON.parse(records[at + 1] as string) as Run });
+    return found;
+  }
+
   async now(): Promise<number> {
     const [seconds, micros] = (await this.#connection.run("ask for the time", (redis) => redis.time())) as number[];
     return Number(seconds) * 1_000 + Math.floor(Number(micros) / 1_000);
@@ -101,6 +112,7 @@ class RedisRunStore implements RunStore {
         this.#index(service, "due"),
         this.#index(service, "open"),
         this.#index(service, `of:${caller}`),
+        this.#index(service, "ended"),
         version,
         JSON.stringify(run),
         dueAt(run) ?? "",
@@ -111,6 +123,7 @@ class RedisRunStore implements RunStore {
         MAX_OPEN_RUNS,
         MAX_OPEN_BYTES,
         this.#index(service, "run:"),
+        END_KEPT_MS,
       ),
     );
     return Number(written);

@@ -2,7 +2,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { StoreFullError } from "@rockbot/records";
 import { IN_MEMORY, openDatabase, unavailable } from "@rockbot/records/sqlite";
 import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunState } from "../../run.ts";
-import type { Due, RunStore, StoredRun } from "../../run-store.ts";
+import type { Due, EndedRun, RunStore, StoredRun } from "../../run-store.ts";
 import { dueAt } from "../../transitions.ts";
 import { tooManyOpen } from "../too-many-open.ts";
 
@@ -25,6 +25,10 @@ const migrations: readonly string[] = [
   CREATE INDEX run_due ON run (service, due_at) WHERE due_at IS NOT NULL;
   CREATE INDEX run_open ON run (service, caller, created_at) WHERE is_open = 1;
   CREATE INDEX run_forgotten ON run (forgotten_at);
+  `,
+  `
+  ALTER TABLE run ADD COLUMN ended_at INTEGER;
+  CREATE INDEX run_ended ON run (service, ended_at) WHERE ended_at IS NOT NULL;
   `,
 ];
 
@@ -74,7 +78,9 @@ class SqliteRunStore implements RunStore {
         .get(service, caller) as { n: number; bytes: number };
       if (open.n >= MAX_OPEN_RUNS || open.bytes + Buffer.byteLength(record) > MAX_OPEN_BYTES)
         throw new StoreFullError(tooManyOpen(caller, service));
-      this.#db.prepare(`INSERT INTO run VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?)`).run(...this.#columns(run, record));
+      this.#db
+        .prepare(`INSERT INTO run VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, NULL)`)
+        .run(...this.#columns(run, record));
       return true;
     });
   }
@@ -91,10 +97,11 @@ class SqliteRunStore implements RunStore {
       const [service, caller, id, ...columns] = this.#columns(run, JSON.stringify(run));
       const { changes } = this.#db
         .prepare(
-          `UPDATE run SET version = version + 1, is_open = ?, due_at = ?, created_at = ?, forgotten_at = ?, bytes = ?, record = ?
+          `UPDATE run SET version = version + 1, is_open = ?, due_at = ?, created_at = ?, forgotten_at = ?, bytes = ?, record = ?,
+           ended_at = CASE WHEN ? THEN coalesce(ended_at, ?) END
            WHERE service = ? AND caller = ? AND id = ? AND version = ?`,
         )
-        .run(...columns, service, caller, id, version);
+        .run(...columns, run.state === RunState.Ended ? 1 : 0, this.#clock(), service, caller, id, version);
       return changes === 1;
     });
   }
@@ -125,6 +132,19 @@ class SqliteRunStore implements RunStore {
         )
         .all(service, limit) as unknown as Row[];
       return rows.map((row) => this.#stored(row).run);
+    });
+  }
+
+  ended(service: string, since: number, limit: number): Promise<readonly EndedRun[]> {
+    return this.#ask("list runs that have ended", () => {
+      const rows = this.#db
+        .prepare(
+          "SELECT version, record, ended_at FROM run WHERE service = ? AND ended_at >= ? ORDER BY ended_at LIMIT ?",
+        )
+        .all(service, Math.max(since, this.#clock() - END_KEPT_MS), limit) as unknown as (Row & {
+        readonly ended_at: number;
+      })[];
+      return rows.map((row) => ({ run: this.#stored(row).run, notedAt: row.ended_at }));
     });
   }
 
