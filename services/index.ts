@@ -267,7 +267,7 @@ const listed = [
   defineService({
     name: "gateway",
     summary: "Lets callers in by HTTP and MCP, and calls tools for them.",
-    state: ["audit", "blobs", "journals", "allRuns", "notices", "figures", "mcpSessions", "tasks"],
+    state: ["audit", "blobs", "journals", "allRuns", "webhooks", "figures", "mcpSessions", "tasks"],
     isDelegate: true,
     port: 8480,
     egress: [],

@@ -60,10 +60,10 @@ export const stateKinds = {
     part: "leases",
     open: (records) => records.leases(),
   },
-  notices: {
-    holds: "which notices about calls that wait or have ended were sent",
-    keys: "rockbot:{leases}:*:notice:*",
-    part: "notices",
+  webhooks: {
+    holds: "which notices about calls were sent, and which signed decisions have come",
+    keys: "rockbot:{leases}:*:webhook:*",
+    part: "webhookNotes",
     open: (records) => records.leases(),
   },
   trust: {

@@ -1,3 +1,4 @@
+import { matchesGlob } from "node:path";
 import { silentLogger } from "@rockbot/bus";
 import { CallState } from "@rockbot/records/journal";
 import { SharedRecords } from "@rockbot/records/shared";
@@ -40,6 +41,7 @@ const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknow
     await leases?.hold("name", { owner: "here", leaseMs: 60_000 });
     await leases?.leaveNote("name", "here", { tag: "tag", text: "text" });
   },
+  webhooks: async ({ webhookNotes }) => webhookNotes?.hold("webhook:used:1", { owner: "here", leaseMs: 60_000 }),
   trust: async ({ trustStore }) => trustStore?.write("approvals", {}, undefined),
   journals: async ({ journals }) => {
     await journals?.holdSlot("me", 0, { owner: "here", leaseMs: 60_000 });
@@ -141,7 +143,7 @@ test.each(Object.keys(uses) as SharedState[])(
 
     const keys = (await redis.ctl("keys", "*")).split("\n").filter(Boolean);
     expect(keys).not.toEqual([]);
-    expect(keys.filter((key) => !key.startsWith(stateKinds[kind].keys.slice(0, -1)))).toEqual([]);
+    expect(keys.filter((key) => !matchesGlob(key, stateKinds[kind].keys))).toEqual([]);
   },
 );
 

@@ -6,6 +6,7 @@ import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { LeaseStore } from "@rockbot/records/leases";
 import type { RunStore } from "@rockbot/runs";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
 import type { Commander } from "@rockbot/tools/commands";
@@ -38,6 +39,7 @@ import { type OperatorHttpApp, OperatorRight } from "./operators/operator.ts";
 import { checkRight } from "./operators/operator-gate.ts";
 import { operatorStream, STREAM_PATH } from "./operators/operator-stream.ts";
 import { OPERATOR_PATH, operatorsApp } from "./operators/operators-app.ts";
+import { checkSigned } from "./operators/signed-requests.ts";
 import { isSessionEvents, SESSION_EVENTS_PATH, sessionEvents } from "./sessions/session-events.ts";
 import type { SessionHub } from "./sessions/session-hub.ts";
 
@@ -59,6 +61,8 @@ export interface GatewayAppOptions {
   readonly commander?: Commander | undefined;
   /** Finds the calls that operators make again. @default those of this caller */
   readonly findCall?: FindCall | undefined;
+  /** Where gateways see which signed requests others had. @default this one has its own */
+  readonly webhookNotes?: Pick<LeaseStore, "hold"> | undefined;
   /** A further operator, for this process's life. @default those of the policy only */
   readonly localOperator?: LocalOperator | undefined;
   /** The console, with the folder of its page if that is built, for the operators that are. @default there is none */
@@ -242,13 +246,16 @@ function addOperators(
     waiting: new WaitingRoom(OPERATOR_STREAMS),
     answerMs: ANSWER_MS,
   });
-  const identify = identifyOperator(authenticate, sessions);
+  const identify = identifyOperator(authenticate, sessions, policy);
   const isStill = (c: Context<GatewayEnv>) => checkRight(identify(c), OperatorRight.Read);
   const stream = { identify: isStill, headers, stallMs: ANSWER_MS, signal: options.ending };
   const operators = operatorsApp(operator, {
     ...names,
     identify,
-    admit: admission(({ req }) => (req.path === STREAM_PATH ? viewers : admissions)),
+    admit: [
+      admission(({ req }) => (req.path === STREAM_PATH ? viewers : admissions)),
+      checkSigned(options.webhookNotes),
+    ],
     stream: operatorStream(operator, stream),
     invoke: options.invoke,
     chat: options.chat,

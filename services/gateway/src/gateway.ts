@@ -66,8 +66,8 @@ export interface StartGatewayOptions {
   readonly tasks?: TaskStore | undefined;
   /** The runs of all services, to be read: calls that wait for people, or run detached. @default none are known */
   readonly runs?: RunStore | undefined;
-  /** Where gateways see which notices others have sent. @default each sends its own */
-  readonly notices?: LeaseStore | undefined;
+  /** Where gateways see which notices others have sent, and which signed decisions they had. @default each has its own */
+  readonly webhookNotes?: LeaseStore | undefined;
   /** Where gateways share the minutes of the last day. @default each has what it has heard itself */
   readonly figureStore?: FigureStore | undefined;
   /** Whose tokens say who calls, and what each may use. @default the gateway's agent calls, and all is listed */
@@ -153,7 +153,7 @@ export async function startGateway(
     mcpSessions,
     tasks,
     runs,
-    notices,
+    webhookNotes,
     figureStore,
     policy,
     operator = callsAndPolicy,
@@ -253,6 +253,7 @@ export async function startGateway(
             log,
           }),
     localOperator,
+    webhookNotes,
     runs,
     findCall: withKeptArguments(allJournals ?? (() => [caller.journal])),
     commander,
@@ -286,7 +287,7 @@ export async function startGateway(
   else if (receivers.length > 0 && runs !== undefined) {
     const { Notices } = await import("./waiting/notices.ts");
     const services = () => servicesWithRuns({ caller, policy });
-    started.use(new Notices({ runs, services, leases: notices, receivers, publicUrl, log }));
+    started.use(new Notices({ runs, services, leases: webhookNotes, receivers, publicUrl, log }));
   }
 
   const parts = started.move();

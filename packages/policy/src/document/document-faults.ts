@@ -40,6 +40,10 @@ export function documentFaults(document: PolicyDocument): DocumentFault[] {
       "a topic has one service",
     ),
     ...repeated(
+      operators.flatMap(({ keys = [] }, at) => keys.map((key, i): Named => [["operators", at, "keys", i], key])),
+      "a key belongs to one operator",
+    ),
+    ...repeated(
       operators.map(({ name }, i): Named => [["operators", i, "name"], name]),
       "an operator is named once",
     ),

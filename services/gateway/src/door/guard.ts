@@ -21,6 +21,8 @@ export interface GatewayEnv {
     operator: Operator;
     /** The operator's session of the console; undefined if the request has the operator's token. */
     session: { readonly endsAt: number } | undefined;
+    /** The words of a request that a system has signed for its operator. */
+    signed: { readonly operator: string; readonly id: string; readonly digest: string } | undefined;
   };
 }
 

@@ -16,9 +16,11 @@ export interface OperatorsOptions {
 /** Tells an operator by a token. @throws {ToolError} `unauthorized`, in words */
 export type AuthenticateOperator = (token: string | undefined) => Operator;
 
-/** Tells whether any token opens the operators' door. */
+/** Tells whether any token or key opens the operators' door. */
 export const hasOperators = ({ policy, local }: OperatorsOptions): boolean =>
-  local !== undefined || operatorTokens(policy.current().document).size > 0;
+  local !== undefined ||
+  operatorTokens(policy.current().document).size > 0 ||
+  policy.current().document.operators.some(({ keys = [] }) => keys.length > 0);
 
 export function createOperatorAuthenticator({ policy, local }: OperatorsOptions): AuthenticateOperator {
   const isLocal = createTokenCheck(() => local?.token);

@@ -26,8 +26,8 @@ import { createSee, type See } from "./see.ts";
 export interface OperatorsAppOptions extends Omit<GuardOptions, "identify"> {
   /** Tells which operator sends a request, or throws. */
   readonly identify: (c: Context<GatewayEnv>) => Operator;
-  /** Bounds what runs at once. */
-  readonly admit: MiddlewareHandler<GatewayEnv>;
+  /** Bounds what runs at once, and then verifies what can only be known of a whole request. */
+  readonly admit: readonly MiddlewareHandler<GatewayEnv>[];
   /** Answers a call of a tool for the caller that the context names: undefined for the gateway's own agent. */
   readonly invoke: (c: Context<GatewayEnv>, call: OperatorCall) => Promise<Response>;
   /** Asks the agent, in the same way. @default there is no agent */
@@ -91,7 +91,7 @@ export function operatorsApp(
     await next();
   });
   app.use(operatorGate());
-  app.use(admit);
+  app.use(...admit);
   app.get(ME_PATH, (c) => {
     const session = c.get("session");
     return c.json({

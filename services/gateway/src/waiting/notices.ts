@@ -123,7 +123,7 @@ export class Notices implements AsyncDisposable {
   #tell(notice: Notice): boolean {
     let isSettled = true;
     for (const receiver of this.#receivers) {
-      const name = `notice:${hashOf(receiver.url)}:${notice.id}`;
+      const name = `webhook:told:${hashOf(receiver.url)}:${notice.id}`;
       if (this.#settled.has(name)) continue;
       isSettled = false;
       if (this.#sending.has(name) || receiver.sending >= MAX_SENDING || this.#stop.signal.aborted) continue;

@@ -9,6 +9,12 @@ import { expect } from "vitest";
 import { createLocalOperator } from "../operators/local-operator.ts";
 import { loose, startTestGateway } from "../test-gateway.ts";
 
+/** The keys of systems that decide for ann and for bob. */
+export const systemKeys = { ann: generateKeyPairSync("ed25519"), bob: generateKeyPairSync("ed25519") };
+const keyOf = (name: keyof typeof systemKeys): string => {
+  const { x = "" } = systemKeys[name].publicKey.export({ format: "jwk" });
+  return `, keys: [whpk_${Buffer.from(x, "base64url").toString("base64")}]`;
+};
 const { privateKey } = generateKeyPairSync("ed25519");
 const hash = (token: string): string => `sha256:${createHash("sha256").update(token).digest("hex")}`;
 const operator = (name: string, may: string, more = "") =>
@@ -18,8 +24,8 @@ callers:
   ada: { allow: ["*"], tokens: [{ hash: "${hash("of-ada")}" }] }
   eve: { allow: ["*"], tokens: [{ hash: "${hash("of-eve")}" }] }
 operators:
-${operator("ann", "decide")}
-${operator("bob", "read, decide, call", ', speaksFor: ["*"]')}
+${operator("ann", "decide", keyOf("ann"))}
+${operator("bob", "read, decide, call", `, speaksFor: ["*"]${keyOf("bob")}`)}
 ${operator("eve", "decide")}
 ${operator("sue", "decide", ", sees: [arguments]")}
 ${operator("ops", "read, letters, servers, cancel, call", ', speaksFor: ["*"]')}
