@@ -27,6 +27,7 @@ export { type Spending, spendingBy } from "./budget/spending.ts";
 export { costText } from "./budget/turn-budget.ts";
 export { usageMessage } from "./budget/usage-message.ts";
 export { stepWords } from "./family/step-words.ts";
+export type { AwaitEnd, AwaitedCall } from "./words/awaited-call.ts";
 export type { NewEvent } from "./words/new-event.ts";
 export type { HistoryTurn } from "./words/session.ts";
 export type { LargeResult, TurnPlace, TurnRequest, TurnResult } from "./words/turn.ts";

@@ -35,6 +35,7 @@ const events: { readonly [Kind in RunEvent["kind"]]: Extract<RunEvent, { kind: K
   started: { kind: "started", owner: "p1" },
   progressed: { kind: "progressed", owner: "p1", update: { progress: 1 } },
   released: { kind: "released", owner: "p1" },
+  postponed: { kind: "postponed", owner: "p1", readyAt: NOW + 7 },
   ended: { kind: "ended", owner: "p1", end },
 };
 
@@ -56,6 +57,7 @@ const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState
   started: { running: "running" },
   progressed: { running: "running" },
   released: { running: "ready" },
+  postponed: { running: "ready" },
   ended: { running: "ended" },
 };
 
@@ -148,6 +150,8 @@ test("somebody looks at a run when there is something to do, and at no other tim
   expect(dueAt({ ...runs.parked, waiters: [waiter], expiresAt: NOW + 99 })).toBe(waiter.tellAt);
   expect(dueAt(runs.parked)).toBe(0); // nobody waits for it
   expect(dueAt({ ...runs.ready, readyAt: NOW })).toBe(NOW);
+  const postponed = transition({ ...runs.running, hasStarted: true }, events.postponed, NOW) as Run;
+  expect([postponed.hasStarted, dueAt(postponed)]).toEqual([false, NOW + 7]);
   expect(dueAt({ ...runs.running, waiters: [waiter] })).toBe(NOW);
   expect(dueAt(runs.ended)).toBeUndefined();
   expect(dueAt({ ...runs.ended, waiters: [waiter] })).toBe(0);

@@ -42,6 +42,8 @@ export type RunEvent =
   | { readonly kind: "progressed"; readonly owner: string; readonly update: Omit<RunProgress, "at"> }
   /** Its owner gives it back, before the tool has run. */
   | { readonly kind: "released"; readonly owner: string }
+  /** Its tool, which can be taken up, waits for something else: it runs again from its beginning then. */
+  | { readonly kind: "postponed"; readonly owner: string; readonly readyAt: number }
   | { readonly kind: "ended"; readonly owner: string; readonly end: RunEnd };
 
 /** How a decision leaves the run: rejected, approved by all that are needed, or by some of them. */
@@ -116,6 +118,12 @@ export const transitions: {
       run.hasStarted ? "it has started" : { ...run, state: RunState.Ready, readyAt: now, lease: undefined },
     ),
   },
+  postponed: {
+    running: own((run, { readyAt }) => {
+      const expiresAt = Math.max(run.expiresAt, readyAt);
+      return { ...run, state: RunState.Ready, readyAt, expiresAt, hasStarted: false, lease: undefined };
+    }),
+  },
   ended: { running: own((run, { end }) => endWith(run, end)) },
 };
 
@@ -137,7 +145,7 @@ export function dueAt({ state, waiters, expiresAt, readyAt, lease, isKept }: Run
     case RunState.Parked:
       return Math.min(expiresAt, told ?? (isKept ? expiresAt : 0));
     case RunState.Ready:
-      return readyAt ?? 0;
+      return Math.min(readyAt ?? 0, told ?? Number.POSITIVE_INFINITY);
     case RunState.Running:
       return Math.min(lease?.until ?? 0, (isKept ? told : undefined) ?? Number.POSITIVE_INFINITY);
     case RunState.Ended:
@@ -189,7 +197,7 @@ function answer(run: Run, { answer: given }: Event<"answered">, now: number): Ru
 }
 
 /** An event of the process that runs it. */
-function own<Of extends "renewed" | "started" | "progressed" | "released" | "ended" | "questioned">(
+function own<Of extends "renewed" | "started" | "progressed" | "released" | "postponed" | "ended" | "questioned">(
   change: Change<Of>,
 ): Change<Of> {
   return (run, event, now) =>

@@ -36,6 +36,7 @@ import { agentChat, type OnUnasked } from "./chat/agent-chat.ts";
 import { agentEmbed } from "./chat/agent-embed.ts";
 import { agentEvents } from "./chat/agent-events.ts";
 import { agentCancel, agentFamily } from "./chat/agent-family.ts";
+import { awaitEnds } from "./chat/awaited-calls.ts";
 import { checkReportSchemas, readAgentsFile } from "./definitions/read-agents-file.ts";
 import type { AgentConfig } from "./generated/config.ts";
 import { Helping } from "./helpers/helping.ts";
@@ -170,6 +171,9 @@ export async function startAgentService(
   const known = new Map([[modelName, model], ...agentModels.map((name) => [name, modelOf(name)] as const)]);
   const spending =
     policy === undefined ? undefined : spendingBy(policy, options.rates ?? started.use(createMemoryRateStore()));
+  const addresses = new SessionAddresses(memory);
+  const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
+  const onUnasked = tellUser(replies, log);
   const builder = createAgent({
     bus,
     model,
@@ -184,6 +188,7 @@ export async function startAgentService(
     audit: options.audit,
     maxCost: config.maxTurnCost,
     spending,
+    awaitEnd: awaitEnds(caller, onUnasked),
     log,
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
@@ -197,15 +202,13 @@ export async function startAgentService(
   const helping = config.helpers ? new Helping(bus, { memory, turnTimeoutMs, log }) : undefined;
   for (const plugin of helping?.plugins ?? []) builder.use(plugin);
   const agent = started.use(await builder.start());
-  const addresses = new SessionAddresses(memory);
-  const replies = new UserReplies(bus, { source: service, agentName, addresses, log });
-  const onUnasked = tellUser(replies, log);
   const chat = agentChat(agent, {
     modelNames: [...new Set([modelName, service, agentName])],
     turnTimeoutMs,
     definitions,
     policy,
     onUnasked,
+    calls: caller,
   });
   const ofSkills = skills === undefined ? [] : skillTools({ skills, maxSkillsPerCaller, now: Date.now });
   const embed = embeddersOf(chosen, config).map((parts) => agentEmbed({ ...parts, spending }));

@@ -11,6 +11,7 @@ import { createMemoryTurnStore } from "../store/memory/memory-turn-store.ts";
 import type { TurnStore } from "../store/turn-store.ts";
 import type { Agent } from "../words/agent.ts";
 import type { DefinitionReader } from "../words/agent-definition.ts";
+import type { AwaitEnd } from "../words/awaited-call.ts";
 import { type AgentLimits, limitsOf } from "./agent-limits.ts";
 import { RunningAgent } from "./running-agent.ts";
 
@@ -44,6 +45,12 @@ export interface AgentOptions {
   readonly maxCost?: number | undefined;
   /** What callers may spend. @default all that they like */
   readonly spending?: Spending | undefined;
+  /**
+   * Sees to it that a turn begins once a call has ended which waits for a person, however long. Resolves when nothing
+   * that ends meanwhile changes that; a call for which it rejects is withdrawn.
+   * @default a call waits no longer than its turn
+   */
+  readonly awaitEnd?: AwaitEnd | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -90,6 +97,7 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
     audit,
     maxCost,
     spending,
+    awaitEnd,
     log = silentLogger,
   } = options;
   await using started = new AsyncDisposableStack();
@@ -138,6 +146,7 @@ async function startAgent(options: AgentOptions, limits: AgentLimits, plugins: r
     limits,
     maxCost,
     spending,
+    awaitEnd,
     parts,
     log,
     resources: started.move(),

@@ -38,6 +38,7 @@ import { type ReadTools, type Role, TurnRoles } from "../turn/turn-roles.ts";
 import { TurnRun } from "../turn/turn-run.ts";
 import type { Agent } from "../words/agent.ts";
 import type { AgentDefinition, DefinitionReader } from "../words/agent-definition.ts";
+import type { AwaitEnd } from "../words/awaited-call.ts";
 import type { FamilySession } from "../words/family-session.ts";
 import type { EventPage, HistoryTurn, SessionListing } from "../words/session.ts";
 import type { TurnPlace, TurnRequest, TurnResult } from "../words/turn.ts";
@@ -61,6 +62,7 @@ export interface RunningAgentOptions {
   /** What a turn may cost, with all agents that it calls. */
   readonly maxCost: number | undefined;
   readonly spending: Spending | undefined;
+  readonly awaitEnd: AwaitEnd | undefined;
   readonly parts: readonly AgentParts[];
   readonly log: Logger;
   /** What ends with the agent. */
@@ -110,13 +112,15 @@ export class RunningAgent implements Agent {
     this.#definitions = new SessionDefinitions(options);
     this.#families = new FamilyRecords(options.memory, options.log);
     const { maxParallelCalls, callTimeoutMs } = options.limits;
-    const { name, audit, policy, log } = options;
+    const { name, audit, policy, awaitEnd, caller, log } = options;
     this.#runner = new CallRunner({
       maxParallel: maxParallelCalls,
       timeoutMs: callTimeoutMs,
       name,
       audit,
       policy,
+      awaitEnd,
+      withdraw: (call) => caller.withdraw(call),
       log,
     });
   }

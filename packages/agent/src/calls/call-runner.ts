@@ -2,6 +2,7 @@ import { trace } from "@opentelemetry/api";
 import { createSemaphore, type Semaphore } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import {
+  Keep,
   tools as ownTools,
   ToolError,
   ToolErrorCode,
@@ -10,9 +11,10 @@ import {
 } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
-import type { ProgressUpdate } from "@rockbot/tools";
+import type { ProgressUpdate, ToolCaller } from "@rockbot/tools";
 import type { TurnEvents } from "../store/turn-events.ts";
 import type { StoredResult } from "../store/turn-store.ts";
+import { type AwaitEnd, type AwaitedCall, noticeOf, waitsNotice } from "../words/awaited-call.ts";
 import { storedError, storedResponse } from "./stored-result.ts";
 import { CHILD_SOURCE, type ParentCall, type TurnCall, type TurnTools } from "./turn-tools.ts";
 
@@ -29,6 +31,9 @@ export interface CallRunnerOptions {
    */
   readonly audit: Pick<AuditLog, "write"> | undefined;
   readonly policy: PolicyHolder | undefined;
+  /** Without it no call outlives its turn. */
+  readonly awaitEnd: AwaitEnd | undefined;
+  readonly withdraw: ToolCaller["withdraw"];
   readonly log: Logger;
 }
 
@@ -37,6 +42,8 @@ export interface CallTurn {
   readonly tools: TurnTools;
   readonly events: TurnEvents;
   readonly parent: ParentCall;
+  /** Where the end of a call is told that waits for a person for longer than the turn. @default nowhere: it is withdrawn */
+  readonly toldIn?: Pick<AwaitedCall, "sessionId" | "agent" | "origin"> | undefined;
 }
 
 const HAND_OFF = ownTools.routerHandoffTo.name;
@@ -68,11 +75,40 @@ export class CallRunner {
   }
 
   async #run(call: TurnCall, turn: CallTurn): Promise<StoredResult> {
+    const waits: { notice?: string } = {};
     try {
-      return storedResponse(await this.respond(call, turn, { isForModel: true }));
+      return storedResponse(await this.respond(call, turn, { isForModel: true, waits }));
     } catch (error) {
       turn.parent.signal.throwIfAborted();
-      return storedError(toolErrorOf(error));
+      const toolError = toolErrorOf(error);
+      const { toolCallId, isKept } = toolError.details ?? {};
+      if (toolError.code !== ToolErrorCode.Pending || isKept !== true || turn.toldIn === undefined)
+        return storedError(toolError);
+      const callId = String(toolCallId);
+      const { notice = waitsNotice(callId) } = waits;
+      return this.#leave({ ...turn.tools.made(call), callId }, turn, { ...turn.toldIn, notice });
+    }
+  }
+
+  /** Leaves a call to its record. Its end is told, or it is withdrawn. */
+  async #leave(
+    { name: tool, arguments: args, callId }: TurnCall,
+    { tools, parent }: CallTurn,
+    told: Pick<AwaitedCall, "sessionId" | "agent" | "origin" | "notice">,
+  ): Promise<StoredResult> {
+    const { awaitEnd, withdraw, log } = this.#options;
+    const caller = tools.effectiveCaller;
+    const made = { caller, callId, tool, arguments: args, hasReadUntrusted: parent.hasReadUntrusted === true };
+    try {
+      await awaitEnd?.({ ...told, ...made, grant: tools.grantOf(parent) });
+      return { content: waitsWords(callId), isError: false, isUntrusted: false };
+    } catch (error) {
+      parent.signal.throwIfAborted();
+      log.warn({ toolCallId: callId, tool, reason: String(error) }, "a call that waits for a person is withdrawn");
+      await withdraw({ service: tools.get(tool)?.source ?? "", caller, toolCallId: callId }).catch(() => {}); // nobody is told then
+      const { message } = toolErrorOf(error);
+      const content = `cancelled: "${tool}" waited for a person, and was withdrawn, as its end could not be brought here: ${message}`;
+      return { content, isError: true, isUntrusted: false };
     }
   }
 
@@ -83,10 +119,11 @@ export class CallRunner {
    */
   async respond(
     call: TurnCall,
-    { tools, events, parent }: CallTurn,
-    { isForModel }: { readonly isForModel: boolean },
+    { tools, events, parent, toldIn }: CallTurn,
+    { isForModel, waits }: { readonly isForModel: boolean; readonly waits?: { notice?: string } },
   ): Promise<ToolInvokeResponse> {
-    const { timeoutMs, log } = this.#options;
+    const { timeoutMs, awaitEnd, log } = this.#options;
+    const keep = toldIn === undefined || awaitEnd === undefined ? undefined : Keep.IfParked;
     const { callId: toolCallId, name: toolName } = call;
     const startedAt = performance.now();
     events.emit({
@@ -95,15 +132,14 @@ export class CallRunner {
       toolName,
       arguments: call.arguments.slice(0, MAX_EVENT_ARGUMENTS),
     });
-    const onProgress = ({ progress, total, message }: ProgressUpdate): void =>
-      events.emit({
-        kind: "tool_progress",
-        toolCallId,
-        toolName,
-        progress: progress ?? null,
-        total: total ?? null,
-        message: message ?? null,
-      });
+    const onProgress = ({ progress, total, message }: ProgressUpdate): void => {
+      const told = { progress: progress ?? null, total: total ?? null, message: message ?? null };
+      events.emit({ kind: "tool_progress", toolCallId, toolName, ...told });
+      const notice = noticeOf(message);
+      if (notice === undefined) return;
+      events.emit({ kind: "notice", text: notice });
+      if (waits !== undefined) waits.notice = notice;
+    };
     const namespace = /^(.+?)__/.exec(toolName)?.[1] ?? tools.get(toolName)?.source ?? null;
     const charactersIn = call.arguments.length;
     log.debug(
@@ -137,7 +173,7 @@ export class CallRunner {
       log.debug({ toolCallId, toolName, ...facts, ...(isError ? { error: message } : {}) }, "tool response");
     };
     try {
-      const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel });
+      const response = await tools.run(call, { parent, timeoutMs, onProgress, isForModel, keep });
       const { content, toolOutput } = storedResponse(response);
       if (response.isError)
         await ended("error", true, content.slice(0, MAX_EVENT_ARGUMENTS), content.length, toolOutput);
@@ -180,6 +216,9 @@ export class CallRunner {
     });
   }
 }
+
+const waitsWords = (callId: string): string =>
+  `pending: the call waits for a person, as ${JSON.stringify(callId)}. Its end comes by itself, and begins a turn of this conversation. Do not make the call again. Go on with what does not need it, or say what waits and end your turn.`;
 
 /** An earlier run of the turn may have made the call. If nobody can be asked now, it is not known what became of it. */
 function orUnknown(name: string, error: ToolError): ToolError {

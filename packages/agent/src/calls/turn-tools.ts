@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import type { ResultSize, ToolDefinition, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
+import type { Keep, ResultSize, ToolDefinition, ToolInvokeRequest, ToolInvokeResponse } from "@rockbot/contracts";
 import type { ModelTool } from "@rockbot/llm";
 import type { PolicyHolder } from "@rockbot/policy";
 import {
@@ -82,6 +82,8 @@ export interface RunCallOptions {
   readonly onProgress: NonNullable<CallOptions["onProgress"]>;
   /** True if the result is made to fit the model. */
   readonly isForModel: boolean;
+  /** What becomes of the call if it waits for people. */
+  readonly keep?: Keep | undefined;
 }
 
 /** The source of tools that call other agents. */
@@ -190,18 +192,28 @@ export class TurnTools {
     return { name, isDangerous: this.#dangerous.has(name), isLocal: this.#local.has(name) && !isChildTool(name) };
   }
 
+  /** The call that a call of the model passes on, or that one itself. */
+  made({ name, arguments: args }: NamedCall): NamedCall {
+    return this.#options.madeBy?.({ name, arguments: args }) ?? { name, arguments: args };
+  }
+
+  /** What bounds a turn that a call leads to. */
+  grantOf({ grant }: Pick<ParentCall, "grant">): string | undefined {
+    return this.#options.rights?.grant(grant) ?? grant;
+  }
+
   /** @throws {ToolError} */
   async run({ callId, name, arguments: args }: TurnCall, run: RunCallOptions): Promise<ToolInvokeResponse> {
-    const { parent: given, timeoutMs, onProgress, isForModel } = run;
-    const { caller, effectiveCaller, namespace, fits, madeBy, layers, log, rights } = this.#options;
+    const { parent: given, timeoutMs, onProgress, isForModel, keep } = run;
+    const { caller, effectiveCaller, namespace, fits, layers, log, rights } = this.#options;
     if (rights !== undefined) this.check(name, JSON.parse(args));
     const parent =
       rights === undefined
         ? given
-        : { ...given, checkCall: this.#checkWith(given.checkCall), grant: rights.grant(given.grant) };
+        : { ...given, checkCall: this.#checkWith(given.checkCall), grant: this.grantOf(given) };
     const request: ToolInvokeRequest = { toolCallId: callId, toolName: name, arguments: args, sessionId: namespace };
     const local = this.#local.get(name);
-    const made = (isForModel ? madeBy?.({ name, arguments: args }) : undefined) ?? { name, arguments: args };
+    const made = isForModel ? this.made({ name, arguments: args }) : { name, arguments: args };
     if (made.name !== name && this.#local.has(made.name))
       return await this.run({ ...made, callId }, { ...run, parent }); // no call on the bus reaches it
     const context: ToolContext = {
@@ -209,6 +221,7 @@ export class TurnTools {
       deadline: this.#unhurried.has(name) ? parent.deadline : Math.min(parent.deadline, performance.now() + timeoutMs),
       caller: effectiveCaller,
       progress: onProgress,
+      keep,
       log,
       resultSize: this.#local.get(made.name)?.definition.resultSize ?? this.#sizes.get(made.name),
     };
@@ -218,6 +231,7 @@ export class TurnTools {
       timeoutMs,
       sessionId: namespace,
       onProgress,
+      keep,
       ...(effectiveCaller === caller.agent ? {} : { onBehalfOf: effectiveCaller }),
     };
     const executor: ToolExecutor =

@@ -141,6 +141,8 @@ export class TurnRun {
   }
 
   async #loop(): Promise<TurnResult> {
+    const { ended } = this.#options.request;
+    if (ended !== undefined) await this.#hear(ended);
     for (let iteration = 0; ; iteration++) {
       const answer = await this.#answer(iteration);
       this.#options.budget.count(answer.usage);
@@ -164,9 +166,21 @@ export class TurnRun {
           isError: results[index]?.isError === true,
         })),
       );
-      const ended = await this.#afterOwnCalls(madeCalls(answer, results));
-      if (ended !== undefined) return ended;
+      const result = await this.#afterOwnCalls(madeCalls(answer, results));
+      if (result !== undefined) return result;
     }
+  }
+
+  /** Has the model read the result of a call that has ended, as that of one it has just made. */
+  async #hear(call: StoredCall): Promise<void> {
+    const { conversation, held, runner, events } = this.#options;
+    const { id: callId, name, arguments: args } = call;
+    const turn = { tools: this.#role.tools, events, parent: this.#parentOf(0) };
+    const known = held.result(callId);
+    const result = known ?? (await unlessAborted(runner.run({ callId, name, arguments: args }, turn), this.#signal));
+    if (known === undefined) held.addResult(callId, result);
+    conversation.addAnswer({ text: "", toolCalls: [call] });
+    this.#read(call, result, callId);
   }
 
   /** What calls about the session itself lead to: the end of the turn, or another role. */
@@ -430,18 +444,11 @@ export class TurnRun {
 
   /** @returns the results in the order of the calls; null for a call that is the client's */
   async #runCalls(iteration: number, calls: readonly StoredCall[]): Promise<readonly (StoredResult | null)[]> {
-    const { held, runner, request, events, mark, budget } = this.#options;
+    const { held, runner, request, events } = this.#options;
     const { tools } = this.#role;
     const places = runner.places();
-    const parent: ParentCall = {
-      signal: this.#cancel.signal,
-      deadline: budget.toolsDeadline,
-      depth: request.parent?.depth,
-      grant: request.parent?.grant,
-      operator: request.parent?.operator,
-      mayHaveBegun: held.mayHaveCalled(iteration),
-      ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
-    };
+    const parent = this.#parentOf(iteration);
+    const toldIn = toldInOf(request);
     const running = calls.map(async (call, index) => {
       const { name, arguments: args, refusal } = call;
       if (this.#isClients(call)) return null;
@@ -451,7 +458,10 @@ export class TurnRun {
       using _place = known === undefined ? await places.acquire(this.#signal) : undefined;
       const result =
         known ??
-        (await unlessAborted(runner.run({ callId, name, arguments: args }, { tools, events, parent }), this.#signal));
+        (await unlessAborted(
+          runner.run({ callId, name, arguments: args }, { tools, events, parent, toldIn }),
+          this.#signal,
+        ));
       if (known === undefined) held.addResult(callId, result);
       if (result.toolOutput !== undefined)
         this.#largeResults.push({ toolCallId: callId, toolName: name, toolOutput: result.toolOutput });
@@ -463,6 +473,19 @@ export class TurnRun {
     all.catch(() => {}); // which is waited for again
     await Promise.all(running.filter((_, index) => !tools.waitsForAgent(calls[index]?.name ?? "")));
     return withoutPlace(() => all);
+  }
+
+  #parentOf(iteration: number): ParentCall {
+    const { held, request, mark, budget } = this.#options;
+    return {
+      signal: this.#cancel.signal,
+      deadline: budget.toolsDeadline,
+      depth: request.parent?.depth,
+      grant: request.parent?.grant,
+      operator: request.parent?.operator,
+      mayHaveBegun: held.mayHaveCalled(iteration),
+      ...mark.forCalls, // as the answer that asks for the calls was given, not as the first result makes it
+    };
   }
 
   /** Gives the model a result. Untrusted content is fenced, and marks the turn. */
@@ -509,6 +532,12 @@ export class TurnRun {
     if (code === "refused") return { ...this.#result(this.#say(ownWords.refused), "refused", reason), code };
     return { ...this.#result(this.#say(ownWords.failed(code)), "failed", reason), code };
   }
+}
+
+/** A client that brings its history would not hear of a further turn. */
+function toldInOf({ message, sessionId, rootSessionId = sessionId, definition, origin = "user" }: TurnRequest) {
+  if (message === undefined) return undefined;
+  return { sessionId: rootSessionId, agent: rootSessionId === sessionId ? definition?.name : undefined, origin };
 }
 
 /** True if a turn is left for another process to take up. */

@@ -48,6 +48,8 @@ export interface TurnRequest extends TurnPlace {
   readonly origin?: "user" | "schedule" | "helper" | undefined;
   /** True if anything that led to this turn has read untrusted content. @default false */
   readonly hasReadUntrusted?: boolean | undefined;
+  /** The call that the turn is about, which had waited for a person. It has ended: the model reads its result first. */
+  readonly ended?: ModelToolCall | undefined;
   /**
    * Aborting ends the turn and cancels its calls. With a ToolError of the code `cancelled` as its reason the turn is
    * over; with another it can be taken up.

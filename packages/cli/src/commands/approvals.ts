@@ -126,7 +126,7 @@ const OUTCOMES = {
 /** @throws {UsageError} if several ids begin so */
 async function find(client: WaitingClient, id: string): Promise<WaitingCall> {
   const { calls } = await client.list();
-  const found = id === "" ? [] : calls.filter((call) => call.id.startsWith(id));
+  const found = id === "" ? [] : calls.filter((call) => call.id.startsWith(id) || call.toolCallId === id);
   if (found.length > 1)
     throw new UsageError([`the id: ${found.length} calls begin with ${JSON.stringify(id)}. Give more of it`]);
   return await client.show(found[0]?.id ?? id);

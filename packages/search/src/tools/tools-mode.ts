@@ -104,6 +104,7 @@ function invokeTool({ caller, entriesOf }: ToolsModeOptions): Tool {
       sessionId: context.sessionId,
       onBehalfOf: context.caller,
       onProgress: context.progress,
+      keep: (context as ToolContext).keep,
     });
     return { content: content ?? null, isError, structured: structured ?? undefined, trust: trust ?? undefined };
   });

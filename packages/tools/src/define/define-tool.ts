@@ -64,7 +64,9 @@ export interface AskingCallContext extends ToolCallContext {
 }
 
 /** The context of a call, for the code of a resumable tool. */
-export interface ResumableCallContext extends ToolCallContext, Pick<ToolContext, "mayHaveBegun" | "withoutPlace"> {}
+export interface ResumableCallContext
+  extends ToolCallContext,
+    Pick<ToolContext, "mayHaveBegun" | "withoutPlace" | "later"> {}
 
 type ToolPromises = Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace">;
 type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;

@@ -47,6 +47,11 @@ export interface ToolContext {
    * beginning with the answer. @throws what ends it, which the tool lets pass
    */
   readonly ask?: (<Value>(question: AskedOf<Value>) => Promise<Value>) | undefined;
+  /**
+   * Ends this run of a call, and has it run again from its beginning after a while, for a resumable tool that waits for
+   * something. Undefined of a call without a record. @throws what ends it, which the tool lets pass
+   */
+  readonly later?: HeldCall["later"] | undefined;
   /** False where the service knows no operators, so that nobody would answer: then `ask` fails. */
   readonly canAsk?: boolean | undefined;
   /** Says that the tool has effects from here on, so that it asks nothing more. */
@@ -148,6 +153,11 @@ export interface HeldCall {
    * @throws {ParkedError} once that is noted
    */
   question(question: Question, forMs: number): Promise<never>;
+  /**
+   * Has the run begin again from the top of its tool after a while, and holds nothing meanwhile.
+   * @throws {ParkedError} once that is noted
+   */
+  later(ms: number): Promise<never>;
   /** Notes that the tool is about to run. @throws {SupersededError} if another process has the run */
   begins(): Promise<void>;
   /** Notes how far the tool has come, for those who look later. It notes at most one update a second, the newest. */

@@ -65,7 +65,7 @@ export function servingLayers({
       record: record(servingNames, hop, tally),
       authorize,
       "in-flight": inFlight,
-      rate: rate(definition, rates),
+      rate: rate(definition, rates, keeper),
       validate: validate(definition),
       narrow,
       park: park(definition, keeper, { isResumable, asks }),

@@ -42,8 +42,9 @@ export function park(
       const asked = askingOf(definition, context);
       const keeper = keeperOf();
       if (context.run !== undefined) {
-        await resume(context.run, asked, { definition, keeper, isResumable });
-        return next.execute(request, context);
+        const { run } = context;
+        await resume(run, asked, { definition, keeper, isResumable });
+        return next.execute(request, isResumable ? { ...context, later: (ms) => run.later(ms) } : context);
       }
       if (asked !== undefined || isDetached(context)) {
         if (asked !== undefined) context.progress({ message: `awaiting approval: ${request.toolCallId}` });

@@ -9,13 +9,14 @@ import {
 import { claimKeyText } from "@rockbot/records/claims";
 import type { RateStore } from "@rockbot/records/rates";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
+import type { RunKeeper } from "../runs/run-keeper.ts";
 
 /**
  * Holds callers to how often they may call and how many bytes they may move, and says when to come back. A call is
- * counted when it is let through, whatever becomes of it then. It is not counted again when its record brings it, when the
- * bus redelivers it, or when it repeats a call with effects that still runs here, and joins it.
+ * counted when it is let through, whatever becomes of it then. It is not counted again when its record brings it or
+ * has it, when the bus redelivers it, or when it repeats a call with effects that still runs here, and joins it.
  */
-export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
+export function rate(definition: ToolDefinition, store: RateStore, keeperOf: () => RunKeeper | undefined): ToolLayer {
   const running = new Set<string>();
   return (next) => ({
     execute(request, context) {
@@ -31,7 +32,8 @@ export function rate(definition: ToolDefinition, store: RateStore): ToolLayer {
     request: ToolInvokeRequest,
     context: ToolContext,
   ): Promise<ToolInvokeResponse> {
-    if (context.isRedelivered || context.run !== undefined) return runAndCharge(next, request, context);
+    if (context.isRedelivered || context.run !== undefined || (await keeperOf()?.has(request, context)))
+      return runAndCharge(next, request, context);
     if (definition.readOnly) {
       await takeRates(store, request, context);
       return runAndCharge(next, request, context);

@@ -106,6 +106,13 @@ export class HeldRun implements HeldCall {
     throw new ParkedError(`The run ${this.#run.runId} waits for an answer`);
   }
 
+  async later(ms: number): Promise<never> {
+    await this.stop();
+    await this.#change({ kind: "postponed", owner: this.#owner, readyAt: (await this.now()) + ms });
+    this.#begun.set(this.#run.runId, false);
+    throw new ParkedError(`The run ${this.#run.runId} waits for ${ms} ms`);
+  }
+
   /** Notes the end. A run that was not taken was refused. @returns false if another process has it */
   async end(end: RunEnd): Promise<boolean> {
     const event: RunEvent = this.isTaken ? { kind: "ended", owner: this.#owner, end } : { kind: "refused", end };

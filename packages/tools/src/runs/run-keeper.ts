@@ -7,7 +7,8 @@ import {
   Header,
   Keep,
   newId,
-  type ToolError,
+  ToolError,
+  type ToolInvokeRequest,
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
@@ -29,7 +30,8 @@ import {
   type StoredRun,
   type Waiter,
 } from "@rockbot/runs";
-import type { Arrival } from "../define/tool-executor.ts";
+import type { Arrival, ToolContext } from "../define/tool-executor.ts";
+import { hashRequest } from "../messages/hash-request.ts";
 import { decodeReply, encodeReply } from "../messages/reply.ts";
 import { ParkedError } from "../superseded-error.ts";
 import { HeldRun } from "./held-run.ts";
@@ -170,6 +172,17 @@ export class RunKeeper implements AsyncDisposable {
     if (joined !== "joined") return joined;
     this.kick();
     throw new ParkedError(`A record answers for the call ${call.toolCallId}`);
+  }
+
+  /** Tells whether a message asks for a call that has a record. */
+  async has(
+    request: ToolInvokeRequest,
+    { caller, arrival }: Pick<ToolContext, "caller" | "arrival">,
+  ): Promise<boolean> {
+    if (arrival?.message.headers[Header.Keep] === undefined) return false;
+    const { service, store } = this.#options;
+    const known = await store.read({ service, caller, toolCallId: request.toolCallId }).catch(() => undefined);
+    return known?.run.requestHash === hashRequest(request);
   }
 
   async #join(
@@ -337,6 +350,7 @@ export class RunKeeper implements AsyncDisposable {
           await this.#endUnrun(run, callerGone(run), now, "withdrawn");
           return false;
         }
+        if ((run.readyAt ?? 0) > now) return false; // its tool waits until then
         if (await this.#endUnrun(run, unserved(run), now, "unserved")) return false;
         return this.#begin(run, now);
       case RunState.Running:
@@ -403,10 +417,14 @@ function isKeptBy({ headers }: Envelope): boolean {
   return keep === Keep.IfParked || keep === Keep.Detached;
 }
 
-/** The answer of a run that has ended. */
+/** The answer of a run that has ended. An error says by the run's id that it is the end, and not of the way there. */
 export function replyOf(run: Run): Reply {
   const { reply } = run.end ?? {};
-  return (reply === undefined ? undefined : decodeReply(Buffer.from(reply.body, "base64"), reply.type)) ?? notKept(run);
+  const end =
+    (reply === undefined ? undefined : decodeReply(Buffer.from(reply.body, "base64"), reply.type)) ?? notKept(run);
+  if (!(end instanceof ToolError)) return end;
+  const { code, message, details } = end;
+  return new ToolError(code, message, { ...end, details: { ...details, runId: run.runId } });
 }
 
 function recorded({ topic, messageId, type, source, userId, timestamp, headers, body }: Envelope): RunMessage {

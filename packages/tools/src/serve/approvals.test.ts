@@ -142,8 +142,10 @@ test("a kept call goes on without its caller, and the same id gets its end", asy
   expect(mail.sent).toBe(1);
 });
 
-test("a detached call is told so at once, runs, and the same id gets its end", async () => {
-  await using mail = await station(ANYTHING);
+test("a detached call is told so at once, runs, and the same id gets its end, which counts as no further call", async () => {
+  await using mail = await station(
+    "everyone: { allow: ['*'], rules: [{ tools: ['*'], rate: { calls: 1, perSeconds: 99 } }] }",
+  );
   const options = { keep: Keep.Detached, timeoutMs: 60_000, toolCallId: "detached-1" };
   expect(await mail.caller.call("send", {}, options).catch((error: unknown) => error)).toMatchObject({
     code: "pending",

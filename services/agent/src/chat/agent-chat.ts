@@ -18,8 +18,9 @@ import {
   tools,
 } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
-import { defineTool, type Tool, type ToolResult } from "@rockbot/tools";
+import { defineTool, type Tool, type ToolCaller, type ToolResult } from "@rockbot/tools";
 import { schemaFaults } from "../robots/schema-faults.ts";
+import { untilEnded } from "./awaited-calls.ts";
 import { TurnMetrics } from "./turn-metrics.ts";
 
 /** Hears of the answer of a turn that no user has asked for. */
@@ -34,6 +35,8 @@ export interface AgentChatOptions {
   readonly definitions: DefinitionReader | undefined;
   readonly policy: PolicyHolder | undefined;
   readonly onUnasked: OnUnasked;
+  /** Looks for the end of a call that a turn comes after. @default no turn does */
+  readonly calls?: Pick<ToolCaller, "agent" | "call"> | undefined;
 }
 
 /** `agent__chat`: one turn of the agent. The call's id is the turn's. */
@@ -44,6 +47,8 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, options: 
     tools.agentChat,
     async (input, context) => {
       await checkInput(input, modelNames);
+      const { after } = input;
+      if (after !== undefined) await untilEnded(options.calls, after, context);
       const { caller, toolCallId: turnId, progress } = context;
       const sessionId = input.session_id ?? turnId;
       const definition = input.agent === undefined ? undefined : await definitionNamed(input.agent, caller, options);
@@ -51,6 +56,9 @@ export function agentChat(agent: Pick<Agent, "runTurn" | "isToBlame">, options: 
         agent.runTurn({
           ...requestOf(input),
           ...(definition === undefined ? {} : { definition }),
+          ...(after === undefined
+            ? {}
+            : { ended: { id: after.call_id, name: after.tool, arguments: after.arguments } }),
           caller,
           sessionId,
           turnId,
