@@ -42,7 +42,7 @@ export interface CallTurn {
   readonly tools: TurnTools;
   readonly events: TurnEvents;
   readonly parent: ParentCall;
-  /** Where the end of a call is told that waits for a person for longer than the turn. @default nowhere: it is withdrawn */
+  /** The session that hears the end of a call which outlives the turn. @default none: it ends with the turn */
   readonly toldIn?: Pick<AwaitedCall, "sessionId" | "agent" | "origin"> | undefined;
 }
 
@@ -90,7 +90,7 @@ export class CallRunner {
     }
   }
 
-  /** Leaves a call to its record. Its end is told, or it is withdrawn. */
+  /** Leaves a call to its record. A session hears its end, or it is withdrawn. */
   async #leave(
     { name: tool, arguments: args, callId }: TurnCall,
     { tools, parent }: CallTurn,

@@ -3,9 +3,9 @@ import type { AwaitEnd } from "@rockbot/agent";
 import { Keep, type ToolAgentChatInput, ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { sessionNamespace } from "@rockbot/memory";
 import type { ResumableCallContext, ToolCaller } from "@rockbot/tools";
-import type { OnUnasked } from "./agent-chat.ts";
 
 type Calls = Pick<ToolCaller, "agent" | "call">;
+type Tell = (caller: string, sessionId: string, turnId: string, text: string) => Promise<void>;
 type LeftCall = NonNullable<ToolAgentChatInput["after"]>;
 
 /** It is known within this time that a turn has its record, or how a call stands. */
@@ -29,9 +29,9 @@ const optionsOf = (calls: Calls, caller: string) =>
 
 /**
  * Asks for the turn about the end of a call by a detached call of `agent__chat`: its record outlives this process, and
- * looks for the end. An owner who has not asked for the turn that waits is told.
+ * looks for the end. An owner who has not asked for the turn hears that it waits.
  */
-export function awaitEnds(calls: Calls, onUnasked: OnUnasked): AwaitEnd {
+export function awaitEnds(calls: Calls, onUnasked: Tell): AwaitEnd {
   return async ({ caller, sessionId, agent, origin, callId, notice, grant, hasReadUntrusted, ...call }) => {
     const message = `The call ${callId} of "${call.tool}", which waited for a person, has ended. Its result follows. Tell the user what came of it, and go on with what has waited for it.`;
     const after: LeftCall = { call_id: callId, since: Date.now(), tool: call.tool, arguments: call.arguments };
