@@ -48,7 +48,7 @@ const WAIT_MS = 30_000;
 interface Followed {
   readonly by: string | undefined;
   readonly sessionId: string;
-  readonly turnId: string;
+  readonly turnId: string | undefined;
 }
 
 async function follow(
@@ -57,7 +57,7 @@ async function follow(
   signal: AbortSignal,
 ): Promise<AsyncIterable<AgentEvent>> {
   const listener = await sessions.listen(by, sessionId);
-  listener.startWith(turnId);
+  if (turnId !== undefined) listener.startWith(turnId);
   return (async function* () {
     using _listener = listener;
     while (!signal.aborted) {

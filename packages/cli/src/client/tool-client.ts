@@ -20,10 +20,10 @@ export interface ToolClient extends AsyncDisposable {
   onChange(listener: () => void): () => void;
   /**
    * The steps of a session of the agent, until the signal aborts. Steps of a turn that has not begun yet are among
-   * them. Resolves once it listens.
+   * them; with its id they may begin with it. Resolves once it listens.
    * @throws {ToolError} if the session cannot be followed
    */
-  follow(sessionId: string, turnId: string, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>>;
+  follow(sessionId: string, turnId: string | undefined, signal: AbortSignal): Promise<AsyncIterable<AgentEvent>>;
   /** @throws {ToolError} if the call failed */
   call(name: string, args: object, options: CallOptions & { readonly toolCallId: string }): Promise<ToolInvokeResponse>;
 }

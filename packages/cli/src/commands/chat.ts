@@ -1,9 +1,10 @@
-import { newId, ToolError } from "@rockbot/contracts";
+import { type AgentEvent, newId, ToolError } from "@rockbot/contracts";
 import { MAX_TIMEOUT_MS } from "@rockbot/tools";
 import { busUrlFaults, chooseBusUrl } from "../bus-url.ts";
 import { askAgent } from "../chat/ask-agent.ts";
 import { lastConversation, listConversations } from "../chat/conversations.ts";
 import { converse } from "../chat/converse.ts";
+import { showUnasked } from "../chat/show-unasked.ts";
 import { jsonPrinter, type PrinterStreams, textPrinter } from "../chat/turn-printer.ts";
 import { openToolClient } from "../client/open-tool-client.ts";
 import { ExitCode } from "../exit-code.ts";
@@ -55,11 +56,16 @@ export async function chat({ continue: goesOn = false, list = false, ...options 
   await using client = await openToolClient({ bus, allowAddress: [], mcpConfig, policy, requested, env: process.env });
   const given = goesOn ? await lastConversation(client) : session;
   const streams: PrinterStreams = { out: process.stdout, err: process.stderr };
+  const asked = new Set<string>();
   /** @returns whether there is an answer, and it is complete */
   const say = async (message: string, sessionId: string | undefined, cancel: AbortSignal): Promise<boolean> => {
     const printer = json ? jsonPrinter(streams) : textPrinter(streams);
     try {
-      const turn = await askAgent(client, message, { sessionId, timeoutMs, signal: cancel, onEvent: printer.event });
+      const onEvent = (event: AgentEvent): void => {
+        asked.add(event.turnId);
+        printer.event(event);
+      };
+      const turn = await askAgent(client, message, { sessionId, timeoutMs, signal: cancel, onEvent });
       printer.answer(turn);
       return turn.output.finish === "stop";
     } catch (error) {
@@ -81,10 +87,18 @@ export async function chat({ continue: goesOn = false, list = false, ...options 
   console.error(
     `session ${sessionId} of the agent in ${client.where}. Ctrl-C cancels an answer, twice ends; Ctrl-D ends. "--session ${sessionId}" comes back to it.`,
   );
+  const left = new AbortController();
+  const isAsked = (turnId: string): boolean => asked.has(turnId);
+  void showUnasked(client, sessionId, {
+    isAsked,
+    out: process.stdout,
+    signal: AbortSignal.any([signal, left.signal]),
+  }).catch(() => {}); // it has no session to follow, and the history has the answers
   await converse(async (message, cancel) => void (await say(message, sessionId, cancel)), {
     input: process.stdin,
     output: process.stdout,
     signal,
   });
+  left.abort();
   if (signal.aborted) throw new Interrupted(await requested);
 }
