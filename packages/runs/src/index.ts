@@ -13,6 +13,7 @@ export {
 export {
   type Answer,
   type Approval,
+  AUDIT_MS,
   type Binding,
   END_KEPT_MS,
   LEASE_MS,

@@ -15,6 +15,8 @@ export interface StoredRun {
  * it did.
  */
 export interface RunStore extends AsyncDisposable {
+  /** A crash of the store may undo what it confirmed less than so many milliseconds ago; 0 if it undoes nothing. */
+  readonly forgetsMs: number;
   /**
    * Writes a run that is not there.
    * @returns false if one of that caller and id is there

@@ -31,6 +31,8 @@ export interface Run {
   /** When a run that waits ends, undecided. */
   readonly expiresAt: number;
   readonly readyAt?: number | undefined;
+  /** Set when an instance without its tool has looked at it: nobody looks again before. */
+  readonly lookAt?: number | undefined;
   /** The process that runs it, for as long as its lease holds. */
   readonly lease?: { readonly owner: string; readonly until: number } | undefined;
   /** How often it was taken. */
@@ -40,6 +42,8 @@ export interface Run {
   /** The last things that its tool said on its way, the oldest first. */
   readonly progress?: readonly RunProgress[] | undefined;
   readonly end?: RunEnd | undefined;
+  /** False while the line of its end may be missing in the audit log. The request is kept so long. */
+  readonly isAudited?: false | undefined;
 }
 
 /** How far a run has come. */
@@ -150,6 +154,11 @@ export type RunKey = Pick<Run, "service" | "caller" | "toolCallId">;
 
 /** How long the end of a run is kept. */
 export const END_KEPT_MS = 24 * 3_600_000;
+/** The bounds of the ends that are kept of one caller at one service. The oldest go first. */
+export const MAX_ENDED_RUNS = 1_000;
+export const MAX_ENDED_BYTES = 64 * 1024 * 1024;
+/** Any instance writes the line of an end that nobody has confirmed by then. */
+export const AUDIT_MS = 10_000;
 /** How long a run that is ready waits for an instance of its service. */
 export const READY_MS = 10 * 60_000;
 /** How long a run holds without a sign of its owner's life. */

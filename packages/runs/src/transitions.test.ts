@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { LEASE_MS, READY_MS, type Run, type RunEnd, RunState } from "./run.ts";
+import { AUDIT_MS, LEASE_MS, READY_MS, type Run, type RunEnd, RunState } from "./run.ts";
 import { testRun } from "./test-run.ts";
 import { dueAt, type RunEvent, transition, transitions } from "./transitions.ts";
 
@@ -30,6 +30,8 @@ const events: { readonly [Kind in RunEvent["kind"]]: Extract<RunEvent, { kind: K
   asked: { kind: "asked", approval, expiresAt: NOW + 5 },
   refused: { kind: "refused", end },
   unserved: { kind: "unserved", end },
+  deferred: { kind: "deferred", until: NOW + 1 },
+  audited: { kind: "audited" },
   taken: { kind: "taken", owner: "p1" },
   renewed: { kind: "renewed", owner: "p1" },
   started: { kind: "started", owner: "p1" },
@@ -52,6 +54,8 @@ const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState
   asked: { ready: "parked" },
   refused: { parked: "ended", ready: "ended" },
   unserved: { ready: "ended" },
+  deferred: { ready: "ready", running: "running" },
+  audited: { ended: "ended" },
   taken: { ready: "running", running: "running" },
   renewed: { running: "running" },
   started: { running: "running" },
@@ -114,6 +118,14 @@ test("a run that has started is never given back, and starts once", () => {
   expect(again).toMatchObject({ hasStarted: true, attempt: 1 });
 });
 
+test("a run that ends without its tool has what was asked until its line is written", () => {
+  const ended = transition(runs.parked, events.cancelled, NOW) as Run;
+  expect(ended).toMatchObject({ isAudited: false, message: runs.parked.message, approval: { arguments: "" } });
+  const audited = transition(ended, events.audited, NOW) as Run;
+  expect([audited.isAudited, audited.message.body, audited.end]).toEqual([undefined, "", end]);
+  expect((transition(runs.running, events.ended, NOW) as Run).isAudited).toBeUndefined(); // its line came first
+});
+
 test("an end before its time is refused", () => {
   expect(transition({ ...runs.parked, expiresAt: NOW + 1 }, events.expired, NOW)).toBe("its time is not over");
   expect(transition({ ...runs.ready, readyAt: NOW }, events.unserved, NOW)).toBe("an instance may still take it");
@@ -149,10 +161,14 @@ test("somebody looks at a run when there is something to do, and at no other tim
   expect(dueAt({ ...runs.parked, isKept: true, expiresAt: NOW })).toBe(NOW);
   expect(dueAt({ ...runs.parked, waiters: [waiter], expiresAt: NOW + 99 })).toBe(waiter.tellAt);
   expect(dueAt(runs.parked)).toBe(0); // nobody waits for it
-  expect(dueAt({ ...runs.ready, readyAt: NOW })).toBe(NOW);
+  expect(dueAt({ ...runs.ready, readyAt: NOW, isKept: true })).toBe(NOW);
   const postponed = transition({ ...runs.running, hasStarted: true }, events.postponed, NOW) as Run;
   expect([postponed.hasStarted, dueAt(postponed)]).toEqual([false, NOW + 7]);
+  const deferred = { ...runs.ready, readyAt: NOW, lookAt: NOW + 50, isKept: true };
+  expect(dueAt(deferred)).toBe(NOW + 50);
+  expect(dueAt({ ...deferred, waiters: [waiter] })).toBe(waiter.tellAt);
   expect(dueAt({ ...runs.running, waiters: [waiter] })).toBe(NOW);
   expect(dueAt(runs.ended)).toBeUndefined();
+  expect(dueAt({ ...runs.ended, isAudited: false })).toBe(NOW + AUDIT_MS);
   expect(dueAt({ ...runs.ended, waiters: [waiter] })).toBe(0);
 });

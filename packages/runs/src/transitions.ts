@@ -1,6 +1,7 @@
 import {
   type Answer,
   type Approval,
+  AUDIT_MS,
   LEASE_MS,
   MAX_PROGRESS,
   MAX_WAITERS,
@@ -34,6 +35,10 @@ export type RunEvent =
   /** It may not run any more: the caller's rights are gone, or its arguments do not fit the tool. */
   | { readonly kind: "refused"; readonly end: RunEnd }
   | { readonly kind: "unserved"; readonly end: RunEnd }
+  /** An instance without its tool has looked at it. */
+  | { readonly kind: "deferred"; readonly until: number }
+  /** The line of its end is in the audit log. */
+  | { readonly kind: "audited" }
   | { readonly kind: "taken"; readonly owner: string }
   | { readonly kind: "renewed"; readonly owner: string }
   /** Right before the tool runs. */
@@ -84,12 +89,12 @@ export const transitions: {
     })),
   },
   answered: { parked: answer },
-  expired: { parked: (run, { end }, now) => (now < run.expiresAt ? "its time is not over" : endWith(run, end)) },
+  expired: { parked: (run, { end }, now) => (now < run.expiresAt ? "its time is not over" : endBefore(run, end)) },
   withdrawn: {
-    parked: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endWith(run, end)),
-    ready: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endWith(run, end)),
+    parked: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endBefore(run, end)),
+    ready: (run, { end }) => (run.isKept || run.waiters.length > 0 ? "somebody waits for it" : endBefore(run, end)),
   },
-  cancelled: { parked: endBy, ready: endBy },
+  cancelled: { parked: (run, { end }) => endBefore(run, end), ready: (run, { end }) => endBefore(run, end) },
   asked: {
     ready: (run, { approval, expiresAt }) => ({
       ...run,
@@ -99,11 +104,16 @@ export const transitions: {
       readyAt: undefined,
     }),
   },
-  refused: { parked: endBy, ready: endBy },
+  refused: { parked: (run, { end }) => endWith(run, end), ready: (run, { end }) => endWith(run, end) },
   unserved: {
     ready: (run, { end }, now) =>
-      now < (run.readyAt ?? 0) + READY_MS ? "an instance may still take it" : endWith(run, end),
+      now < (run.readyAt ?? 0) + READY_MS ? "an instance may still take it" : endBefore(run, end),
   },
+  deferred: {
+    ready: (run, { until }) => ({ ...run, lookAt: until }),
+    running: (run, { until }) => ({ ...run, lookAt: until }),
+  },
+  audited: { ended: ({ isAudited: _, ...run }) => ({ ...run, message: { ...run.message, body: "" } }) },
   taken: { ready: take, running: take },
   renewed: { running: own((run, { owner }, now) => ({ ...run, lease: { owner, until: now + LEASE_MS } })) },
   started: { running: own((run) => (run.hasStarted ? "it has started before" : { ...run, hasStarted: true })) },
@@ -138,18 +148,19 @@ export function transition(run: Run, event: RunEvent, now: number): Run | string
 }
 
 /** When somebody has to look at the run; undefined for never. */
-export function dueAt({ state, waiters, expiresAt, readyAt, lease, isKept }: Run): number | undefined {
+export function dueAt(run: Run): number | undefined {
+  const { state, waiters, expiresAt, readyAt = 0, lookAt = 0, lease, isKept, end, isAudited } = run;
   const tellAt = Math.min(...waiters.map((waiter) => (state === RunState.Ended ? 0 : waiter.tellAt)));
   const told = Number.isFinite(tellAt) ? tellAt : undefined;
   switch (state) {
     case RunState.Parked:
       return Math.min(expiresAt, told ?? (isKept ? expiresAt : 0));
     case RunState.Ready:
-      return Math.min(readyAt ?? 0, told ?? Number.POSITIVE_INFINITY);
+      return Math.min(Math.max(readyAt, lookAt), told ?? Number.POSITIVE_INFINITY);
     case RunState.Running:
-      return Math.min(lease?.until ?? 0, (isKept ? told : undefined) ?? Number.POSITIVE_INFINITY);
+      return Math.min(Math.max(lease?.until ?? 0, lookAt), (isKept ? told : undefined) ?? Number.POSITIVE_INFINITY);
     case RunState.Ended:
-      return told;
+      return told ?? (isAudited === false ? (end?.at ?? 0) + AUDIT_MS : undefined);
   }
 }
 
@@ -174,7 +185,7 @@ function decide(run: Run, { decision, verdict }: Event<"decided">, now: number):
   const decided = { ...run, approval: { ...approval, decisions: [...approval.decisions, decision] } };
   switch (verdict.is) {
     case "rejected":
-      return endWith(decided, verdict.end);
+      return endBefore(decided, verdict.end);
     case "approved":
       return { ...decided, state: RunState.Ready, readyAt: now };
     case "partly":
@@ -206,10 +217,6 @@ function own<Of extends "renewed" | "started" | "progressed" | "released" | "pos
       : "another process has taken it over";
 }
 
-function endBy(run: Run, { end }: { readonly end: RunEnd }): Run {
-  return endWith(run, end);
-}
-
 /** What was asked is not kept with the end: a caller may have many of these. */
 const endWith = ({ message, approval, ...run }: Run, end: RunEnd): Run => ({
   ...run,
@@ -219,3 +226,6 @@ const endWith = ({ message, approval, ...run }: Run, end: RunEnd): Run => ({
   lease: undefined,
   end,
 });
+
+/** Ends a run whose tool has not begun: nobody has written the line of its end yet, which needs what was asked. */
+const endBefore = (run: Run, end: RunEnd): Run => ({ ...endWith(run, end), message: run.message, isAudited: false });

@@ -48,9 +48,8 @@ export class SharedRecords implements AsyncDisposable {
 
   /** The calls that were taken: see ClaimStore. */
   async claims(): Promise<ClaimStore | undefined> {
-    const { keepsAll } = this.#options;
-    return this.open("claims", async (url, options) =>
-      (await import("../claims/redis/index.ts")).connectRedisClaimStore(url, { ...options, keepsAll }),
+    return this.open("claims", async (...at) =>
+      (await import("../claims/redis/index.ts")).connectRedisClaimStore(...at),
     );
   }
 
@@ -88,13 +87,13 @@ export class SharedRecords implements AsyncDisposable {
   /** A further store, of any caller, under a name of its own. */
   async open<Store extends AsyncDisposable>(
     name: string,
-    connect: (url: RedisUrl, options: { readonly log: Logger }) => Promise<Store>,
+    connect: (url: RedisUrl, options: Pick<SharedRecordsOptions, "log" | "keepsAll">) => Promise<Store>,
   ): Promise<Store | undefined> {
-    const { redisUrl, log } = this.#options;
+    const { redisUrl, log, keepsAll } = this.#options;
     if (redisUrl === undefined) return undefined;
     const known = this.#opened.get(name);
     if (known !== undefined) return known as Promise<Store>;
-    const opening = connect(redisUrl, { log }).then(
+    const opening = connect(redisUrl, { log, keepsAll }).then(
       (store) => this.#stack.use(store),
       (error: unknown) => {
         throw orClientMissing(error, name);

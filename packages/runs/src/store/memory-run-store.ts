@@ -5,6 +5,7 @@ import { openSqliteRunStore } from "./open-sqlite-run-store.ts";
 export function createMemoryRunStore(): RunStore {
   let opened: Promise<RunStore> | undefined;
   return {
+    forgetsMs: 0,
     async create(run) {
       opened ??= openSqliteRunStore(undefined).catch((error: unknown) => {
         opened = undefined; // the next one tries anew

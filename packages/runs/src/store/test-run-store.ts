@@ -1,6 +1,7 @@
+import { setImmediate } from "node:timers/promises";
 import { StoreFullError } from "@rockbot/records";
 import { describe, expect, test } from "vitest";
-import { MAX_OPEN_RUNS, type Run, RunState } from "../run.ts";
+import { MAX_ENDED_RUNS, MAX_OPEN_RUNS, type Run, RunState } from "../run.ts";
 import type { EndedRun, RunStore } from "../run-store.ts";
 import { Runs } from "../runs.ts";
 import { testRun } from "../test-run.ts";
@@ -115,6 +116,24 @@ export function testRunStore(name: string, create: () => Promise<RunStore>): voi
         { kind: "cancelled", end: { code: "cancelled", at: createdAt } },
       );
       expect(await store.create(more)).toBe(true);
+    });
+
+    test("keeps the newest ends of a caller, and those of others", async () => {
+      await using store = await create();
+      const createdAt = await store.now();
+      const runs = new Runs(store);
+      const ended = async (run: Run) => {
+        await store.create(run);
+        await runs.change(run, { kind: "cancelled", end: { code: "cancelled", at: await store.now() } });
+      };
+      const named = (toolCallId: string) => testRun({ toolCallId, createdAt });
+      const other = testRun({ caller: "eve", createdAt });
+      for (const run of [other, named("oldest")]) await ended(run);
+      while ((await store.now()) === createdAt) await setImmediate(); // what comes is newer
+      for (let each = 0; each < MAX_ENDED_RUNS; each += 50)
+        await Promise.all(Array.from({ length: 50 }, (_, at) => ended(named(`${each + at}`))));
+      expect(await store.read(named("oldest"))).toBeUndefined();
+      for (const run of [other, named("0")]) expect((await store.read(run))?.run.state).toBe(RunState.Ended);
     });
 
     test("starts no run undecided, none twice and none after its end, however many change it at once", async () => {

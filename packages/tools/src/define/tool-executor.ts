@@ -137,9 +137,10 @@ export interface HeldCall {
   readonly isTaken: boolean;
   /**
    * Takes the run, which uses its approval up in the same step.
+   * @param isOnce whether its tool must not run a second time
    * @throws {SupersededError} if another process has it
    */
-  take(): Promise<void>;
+  take(isOnce: boolean): Promise<void>;
   /** Gives back a run that was taken and has not started. @throws {SupersededError} if another process has it */
   giveBack(): Promise<void>;
   /**
@@ -158,8 +159,11 @@ export interface HeldCall {
    * @throws {ParkedError} once that is noted
    */
   later(ms: number): Promise<never>;
-  /** Notes that the tool is about to run. @throws {SupersededError} if another process has the run */
-  begins(): Promise<void>;
+  /**
+   * Notes that the tool is about to run. One that must run once waits until no crash of the store can undo that.
+   * @throws {SupersededError} if another process has the run
+   */
+  begins(signal: AbortSource): Promise<void>;
   /** Notes how far the tool has come, for those who look later. It notes at most one update a second, the newest. */
   note(update: ProgressUpdate): void;
 }

@@ -16,6 +16,7 @@ import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-execut
 import { hashRequest } from "../messages/hash-request.ts";
 import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
 import { AskedError, RecordedError } from "../runs/questions.ts";
+import { recordGone } from "../runs/run-errors.ts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 
@@ -187,7 +188,7 @@ export class CallClaims {
         case "conflict":
           throw conflict(request);
         case "held":
-          if (outcome.owner.startsWith(RUN)) throw new RecordedError(unknownOutcome(request));
+          if (outcome.owner.startsWith(RUN)) throw new RecordedError(recordGone(request));
           maybeTakenSince ??= performance.now();
           await this.#watch(context, outcome.leaseLeftMs, request);
       }

@@ -14,7 +14,7 @@ import type { HeldCall, ToolContext, ToolExecutor, ToolLayer } from "../define/t
 import { hashRequest } from "../messages/hash-request.ts";
 import { askedOf, bindingOf } from "../runs/binding.ts";
 import { AskedError, Questions, RecordedError } from "../runs/questions.ts";
-import { notParked } from "../runs/run-errors.ts";
+import { notParked, recordGone } from "../runs/run-errors.ts";
 import type { ParkedCall, RunKeeper } from "../runs/run-keeper.ts";
 import { conflict, unknownOutcome } from "./claim.ts";
 
@@ -168,7 +168,7 @@ async function parkCall(
   try {
     const parked = await keeper.park(parkedCall(request, context, asked), arrival);
     if (parked === "conflict") throw conflict(request);
-    if (parked === "gone") throw unknownOutcome(request); // forgotten, or never written
+    if (parked === "gone") throw recordGone(request);
   } catch (error) {
     if (error instanceof StoreFullError)
       throw new ToolError(ToolErrorCode.Overloaded, `"${toolName}" was not run: ${error.message}.`, {
@@ -194,16 +194,17 @@ async function resume(
   const key = keeper?.operatorKey;
   const approval = asking === undefined ? undefined : { ...asking, ...run.approval, asked: asking.asked };
   const isFine = asking === undefined || (key !== undefined && isApproved({ ...run, approval }, asking.binding, key));
+  // What was approved once is approved for one run.
+  const mayRunAgain = isResumable || readOnly || (idempotent && run.approval === undefined);
   if (run.hasStarted) {
-    await held.take();
-    // What was approved once is approved for one run. The store's word that it had begun approves nothing.
-    const mayRunAgain = isFine && (isResumable || readOnly || (idempotent && run.approval === undefined));
-    if (!mayRunAgain) throw unknownOutcome({ toolName: name });
+    await held.take(!mayRunAgain);
+    // The store's word that it had begun approves nothing.
+    if (!isFine || !mayRunAgain) throw unknownOutcome({ toolName: name });
     return;
   }
-  if (isFine) return held.take();
+  if (isFine) return held.take(!mayRunAgain);
   if (run.state === RunState.Running) {
-    await held.take(); // its owner is gone
+    await held.take(true); // its owner is gone
     await held.giveBack();
   }
   const { forMs, ...asked } = asking;

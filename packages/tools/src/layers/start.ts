@@ -19,7 +19,7 @@ const labelsOf = remembered((toolName) => Object.freeze({ tool_name: toolName })
  */
 export const start: ToolLayer = (next) => ({
   async execute(request, context) {
-    if (context.run !== undefined) await context.run.begins();
+    if (context.run !== undefined) await context.run.begins(context.signal);
     else if (askedOf(context.decision, context.input).length > 0)
       throw context.arrival === undefined ? cannotWait(request.toolName) : conflict(request);
     context.onStarted?.();

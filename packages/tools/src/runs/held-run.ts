@@ -1,4 +1,4 @@
-import { pause, type RecentMap, RenewingLease } from "@rockbot/base";
+import { type AbortSource, pause, type RecentMap, RenewingLease } from "@rockbot/base";
 import { redact } from "@rockbot/base/redaction";
 import { StoreUnavailableError } from "@rockbot/records";
 import { type Approval, LEASE_MS, type Question, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
@@ -9,6 +9,8 @@ import { notGoingOn } from "./run-errors.ts";
 /** The shortest time between two updates in a record, in milliseconds. */
 const NOTE_MS = 1_000;
 const MAX_MESSAGE = 1_024;
+/** A store that does not answer is asked again after this time. */
+const AWAY_MS = 500;
 
 /** See HeldCall. */
 export class HeldRun implements HeldCall {
@@ -16,6 +18,7 @@ export class HeldRun implements HeldCall {
   readonly #owner: string;
   readonly #lost = new AbortController();
   #run: Run;
+  #isOnce = false;
   readonly #begun: RecentMap<string, boolean>;
   #lease: RenewingLease | undefined;
   readonly #stopped = new AbortController();
@@ -54,7 +57,8 @@ export class HeldRun implements HeldCall {
     return this.#lost.signal;
   }
 
-  async take(): Promise<void> {
+  async take(isOnce: boolean): Promise<void> {
+    this.#isOnce = isOnce;
     await this.#change({ kind: "taken", owner: this.#owner });
     const lease = new RenewingLease({
       leaseMs: LEASE_MS,
@@ -65,9 +69,30 @@ export class HeldRun implements HeldCall {
     this.#lease = lease;
   }
 
-  async begins(): Promise<void> {
-    if (!this.#run.hasStarted) await this.#change({ kind: "started", owner: this.#owner });
+  async begins(signal: AbortSource): Promise<void> {
+    if (!this.#run.hasStarted) {
+      await this.#change({ kind: "started", owner: this.#owner });
+      if (this.#isOnce) await this.#untilKept(signal);
+    }
     this.#begun.set(this.#run.runId, true);
+  }
+
+  /** Waits until no crash of the store can undo the start, and sees that none has: it would start elsewhere, too. */
+  async #untilKept(signal: AbortSource): Promise<void> {
+    const { store } = this.#runs;
+    if (store.forgetsMs === 0) return;
+    await pause(store.forgetsMs, signal);
+    for (;;) {
+      signal.throwIfAborted();
+      try {
+        const run = (await store.read(this.#run))?.run;
+        if (run?.hasStarted === true && run.lease?.owner === this.#owner) return;
+        throw new SupersededError(`The store has forgotten that the run ${this.#run.runId} began`);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailableError)) throw error;
+        await pause(AWAY_MS, signal);
+      }
+    }
   }
 
   note(update: ProgressUpdate): void {
@@ -85,6 +110,11 @@ export class HeldRun implements HeldCall {
       await pause(NOTE_MS, this.#stopped.signal).catch(() => {});
     }
     this.#noting = undefined;
+  }
+
+  /** Has everybody look at a run later whose tool is not here, so that it stands in no other's way. */
+  async defer(until: number): Promise<void> {
+    await this.#runs.change(this.#run, { kind: "deferred", until });
   }
 
   async giveBack(): Promise<void> {

@@ -62,6 +62,14 @@ export const notKept = ({ toolName }: Pick<Run, "toolName">): ToolError =>
     { details: { mayHaveRun: true, reason: "result_not_kept" } },
   );
 
+/** A call whose record was forgotten, or never written. */
+export const recordGone = ({ toolName }: Pick<Run, "toolName">): ToolError =>
+  new ToolError(
+    ToolErrorCode.OutcomeUnknown,
+    `"${toolName}" may have run: the record of this call is not kept any more, as later ones have taken its place. Find out before you call it again.`,
+    { details: { mayHaveRun: true, reason: "result_not_kept" } },
+  );
+
 /** A run whose store does not answer. It is looked at again, unless its tool has begun. */
 export const notGoingOn = ({ toolName }: Pick<Run, "toolName">, cause: Error): ToolError =>
   new ToolError(ToolErrorCode.Unavailable, `"${toolName}" waits on: the store of calls that wait does not answer.`, {

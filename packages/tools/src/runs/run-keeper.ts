@@ -15,6 +15,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import {
   type Answer,
   type Approval,
+  AUDIT_MS,
   MAX_ASKED_BYTES,
   MAX_END_BYTES,
   MAX_RUN_BYTES,
@@ -73,7 +74,7 @@ export interface RunKeeperOptions {
   /** Sends the answer of a run to a caller that waits for it. Resolves once the bus has it. */
   readonly answer: (run: Run, address: Arrival["address"], reply: Reply, leftMs: number) => Promise<void>;
   /** Writes the line of a run that ended without its tool. */
-  readonly audit: (run: Run, end: ToolError) => Promise<void>;
+  readonly audit: (run: Run, end: Reply) => Promise<void>;
   readonly drainMs: number;
   readonly log: Logger;
 }
@@ -243,20 +244,13 @@ export class RunKeeper implements AsyncDisposable {
 
   /** Notes an operator's decision. @returns how the run stands, or why the decision does not count, in words */
   async decide(call: CallKey, decision: SignedDecision): Promise<Run | string> {
-    const { service, operatorKey: key, audit } = this.#options;
+    const { service, operatorKey: key } = this.#options;
     if (key === undefined) return `"${service}" knows no key of operators`;
-    let waited: Run | undefined;
-    let end: ToolError | undefined;
     const run = await this.#runs.decide({ service, ...call }, decision, {
       key,
-      rejected: (decided, note) => {
-        waited = decided;
-        end = rejected(decided, note);
-        return endOf(decided, end, 0);
-      },
+      rejected: (decided, note) => endOf(decided, rejected(decided, note), 0),
     });
-    if (typeof run !== "string" && run.state === RunState.Ended && waited !== undefined && end !== undefined)
-      await audit(waited, end);
+    if (typeof run !== "string" && run.state === RunState.Ended) await this.#audit(run);
     this.kick();
     return run;
   }
@@ -356,6 +350,7 @@ export class RunKeeper implements AsyncDisposable {
       case RunState.Running:
         return (run.lease?.until ?? 0) <= now ? this.#begin(run, now) : false;
       case RunState.Ended:
+        if (run.isAudited === false && now >= (run.end?.at ?? 0) + AUDIT_MS) await this.#audit(run);
         return false;
     }
   }
@@ -392,9 +387,15 @@ export class RunKeeper implements AsyncDisposable {
   ): Promise<boolean> {
     const ended = await this.#runs.change(run, { kind, end: endOf(run, error, now) });
     if (typeof ended === "string") return false;
-    await this.#options.audit(run, error);
+    await this.#audit(ended);
     this.kick();
     return true;
+  }
+
+  /** Writes the line of an end. A process that dies before that is noted leaves it to others, so there may be two. */
+  async #audit(run: Run): Promise<void> {
+    await this.#options.audit(run, replyOf(run));
+    await this.#runs.change(run, { kind: "audited" }).catch(() => {}); // it is written again
   }
 }
 

@@ -2,7 +2,9 @@ import { generateKeyPairSync } from "node:crypto";
 import { createMemoryBus } from "@rockbot/bus";
 import { createEnvelope, Header, Keep, messages, ToolError } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
+import type { AuditLine, AuditLog } from "@rockbot/records/audit";
 import {
+  AUDIT_MS,
   LEASE_MS,
   openSqliteRunStore,
   READY_MS,
@@ -17,6 +19,7 @@ import { createToolCaller } from "../call/tool-caller.ts";
 import { createCommander } from "../commands/send-commands.ts";
 import { DECIDE } from "../commands/take-commands.ts";
 import type { Tool } from "../define/define-tool.ts";
+import { endOf } from "../runs/run-keeper.ts";
 import { heldTool, testPolicy, testSet, testTool } from "../test-tools.ts";
 import { serveTools } from "./serve-tools.ts";
 
@@ -29,10 +32,19 @@ const asking = (rule: string): string => `everyone: { allow: ["*"] }\n${OPERATOR
 const ANYTHING = "everyone: { allow: ['*'] }\n";
 const SEND = asking("{ tools: [send], by: [ann, bob] }");
 
+/** The store with other parts. */
+const changed = (store: RunStore, parts: Partial<RunStore>): RunStore =>
+  new Proxy(store, {
+    get(target, name) {
+      const value = Reflect.get(name in parts ? parts : target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+
 /** A service whose tool "send" needs an approval, and what an operator does about it. */
 async function station(
   policyText = SEND,
-  { store, tool, concurrency }: { store?: RunStore; tool?: Tool; concurrency?: number } = {},
+  { store, tool, ...more }: { store?: RunStore; tool?: Tool; concurrency?: number; audit?: AuditLog } = {},
 ) {
   const stack = new AsyncDisposableStack();
   const bus = stack.use(createMemoryBus());
@@ -41,7 +53,7 @@ async function station(
   const send = tool ?? testTool("send", async (input) => `sent ${JSON.stringify(input)}, the ${++sent}.`);
   let policy: PolicyHolder = await testPolicy(policyText);
   const holder = { ...policy, current: () => policy.current() } as PolicyHolder;
-  const shared = { service: "mail", policy: holder, runs, operatorKey: publicKey, concurrency, drainMs: 1 };
+  const shared = { service: "mail", policy: holder, runs, operatorKey: publicKey, drainMs: 1, ...more };
   const serve = (other = send) => serveTools(bus, testSet(other), shared);
   const service = stack.use(await serve());
   const caller = stack.use(await createToolCaller(bus, { agent: "ada" }));
@@ -352,17 +364,52 @@ test("a service that does not have the tool of a run looks at it now and then", 
   const run = await mail.waiting();
   await mail.service[Symbol.asyncDispose]();
   let looks = 0;
-  const counted: RunStore = new Proxy(store, {
-    get(target, name) {
-      if (name === "due") looks++;
-      const value = Reflect.get(target, name, target);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const due: RunStore["due"] = (...asked) => {
+    looks++;
+    return store.due(...asked);
+  };
+  const counted = changed(store, { due });
   await using other = await station(ANYTHING, { store: counted, tool: testTool("other", async () => "fine") });
   await other.decide(run, "approve");
   for (let call = 0; call < 5; call++) await other.caller.call("other", {});
   expect(looks).toBeLessThan(20);
+});
+
+test("any number of runs whose tool is nowhere hold up no other", async () => {
+  let now = 1_000_000;
+  await using store = await openSqliteRunStore(undefined, { clock: () => now });
+  await using mail = await station(SEND, { store });
+  await mail.detach("model");
+  const model = await mail.waiting();
+  const body = Buffer.from(JSON.stringify({ toolCallId: "c1", toolName: "gone", arguments: "{}" })).toString("base64");
+  for (let each = 0; each < 300; each++) {
+    const name = { runId: `gone-${each}`, caller: `of-${each % 3}`, toolCallId: `gone-${each}`, toolName: "gone" };
+    const ready = { state: RunState.Ready, readyAt: now - 6_000, isKept: true, waiters: [], approval: undefined };
+    await store.create({ ...model, ...name, ...ready, message: { ...model.message, body } });
+  }
+  await mail.setPolicy(ANYTHING);
+  await mail.detach("here");
+  await expect.poll(async () => (await mail.end("here"))?.code).toBe("ok");
+  now += READY_MS;
+  await expect.poll(async () => (await store.open("mail", 400)).length, { timeout: 20_000 }).toBe(1);
+});
+
+test("the line of an end that a process died over is written by another, and then what was asked is gone", async () => {
+  let now = 1_000_000;
+  await using store = await openSqliteRunStore(undefined, { clock: () => now });
+  const lines: AuditLine[] = [];
+  const audit = { isWriting: true, write: async (line: AuditLine) => void lines.push(line) };
+  await using mail = await station(SEND, { store, audit: { ...audit, async [Symbol.asyncDispose]() {} } });
+  await mail.detach("unwritten");
+  const run = await mail.waiting();
+  lines.length = 0;
+  const end = endOf(run, new ToolError("cancelled", "It was cancelled"), now);
+  await new Runs(store).change(run, { kind: "cancelled", end });
+  expect(lines).toEqual([]);
+  now += AUDIT_MS;
+  await expect.poll(async () => (await store.read(run))?.run.message.body, { timeout: 20_000 }).toBe("");
+  const { caller, toolCallId, toolName: tool } = run;
+  expect(lines).toMatchObject([{ caller, toolCallId, tool, outcome: "cancelled", arguments: "{}" }]);
 });
 
 test("a run whose tool had begun ends, too, if no service has that tool any more", async () => {
@@ -376,6 +423,28 @@ test("a run whose tool had begun ends, too, if no service has that tool any more
   now += LEASE_MS + READY_MS;
   await using _ = await mail.serve(testTool("other", async () => ""));
   await expect.poll(async () => (await mail.end("gone-1"))?.code).toBe("outcome_unknown");
+});
+
+test("a start that a crash of the store undoes is none: people are asked again, and it runs once", async () => {
+  await using sqlite = await openSqliteRunStore(undefined);
+  let before: Run | undefined;
+  const replace: RunStore["replace"] = async (read, run) => {
+    const isDone = await sqlite.replace(read, run);
+    const stored = before && run.hasStarted ? await sqlite.read(run) : undefined;
+    if (before !== undefined && stored !== undefined) await sqlite.replace(stored, before);
+    if (stored !== undefined) before = undefined;
+    return isDone;
+  };
+  await using mail = await station(SEND, { store: changed(sqlite, { replace, forgetsMs: 1 }) });
+  await mail.detach("undone");
+  before = await mail.waiting();
+  await mail.decide(before, "approve");
+  await expect.poll(() => before).toBeUndefined();
+  const again = await mail.waiting();
+  expect(mail.sent).toBe(0);
+  await expect.poll(() => mail.decide(again, "approve")).toEqual({ state: RunState.Ready });
+  await expect.poll(() => mail.end("undone")).toMatchObject({ code: "ok" });
+  expect(mail.sent).toBe(1);
 });
 
 test("a run that a store brings back, as it has lost its last seconds, does not run again where it ran", async () => {

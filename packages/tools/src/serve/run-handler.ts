@@ -24,6 +24,8 @@ export interface RunHandlerOptions {
 
 /** How long a kept run may take once it runs. */
 const RUN_MS = 24 * 3_600_000;
+/** After this time others than this instance have looked at a run, too. From then on it is looked at so often. */
+const ABSENT_MS = 5_000;
 /** A store that does not take an end is asked again so often. */
 const NOTE_AGAIN_MS = 500;
 /** Codes of refusals that pass: the run waits for its turn. */
@@ -110,7 +112,7 @@ export class RunHandler {
     });
   }
 
-  async #audit(run: Run, end: ToolError): Promise<void> {
+  async #audit(run: Run, end: Reply): Promise<void> {
     await this.#entryOf(run, performance.now()).end(run, end);
   }
 
@@ -120,9 +122,13 @@ export class RunHandler {
     request: ToolInvokeRequest,
     { now, entry, signal }: { readonly now: number; readonly entry: CallEntry; readonly signal: AbortSignal },
   ): Promise<void> {
-    const { state, hasStarted, lease } = held.run;
-    if (state !== RunState.Running || now < (lease?.until ?? 0) + READY_MS) return;
-    await held.take();
+    const { state, hasStarted, lease, readyAt = 0 } = held.run;
+    const since = state === RunState.Running ? (lease?.until ?? 0) : readyAt;
+    if (state !== RunState.Running || now < since + READY_MS) {
+      if (now >= since + ABSENT_MS) await held.defer(now + ABSENT_MS);
+      return;
+    }
+    await held.take(true);
     if (hasStarted) await this.#end(held, unknownOutcome(request), entry, signal);
     else await held.giveBack();
   }

@@ -7,13 +7,14 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)`;
 
 export const commands = {
   /**
-   * KEYS: record, due, open, those of its caller that are open, ended. ARGV: the version that was read or '' for none, the JSON,
-   * when it is due or '', whether it is open ('1'), when it is forgotten, its name, its place among those that are open, the most runs and
-   * bytes of a caller, the beginning of records' names, how long an end is known. Answers 1, 0 if the record is of another version, -1 if its
+   * KEYS: record, due, open, those of its caller that are open, ended, those of its caller that have ended. ARGV: the version that was read or ''
+   * for none, the JSON, when it is due or '', whether it is open ('1'), when it is forgotten, its name, its place among those that are open, the most
+   * runs and bytes of a caller, the beginning of records' names, how long an end is known, the most ended runs and bytes of a caller, of which the
+   * oldest are taken out. Answers 1, 0 if the record is of another version, -1 if its
    * caller has too many.
    */
   replaceRun: {
-    numberOfKeys: 5,
+    numberOfKeys: 6,
     lua: `${NOW}
 local version = redis.call('HGET', KEYS[1], 'version') or ''
 if version ~= ARGV[1] then return 0 end
@@ -37,6 +38,18 @@ else
   redis.call('ZADD', KEYS[5], 'NX', now, ARGV[6])
   redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - ARGV[11])
   redis.call('PEXPIRE', KEYS[5], ARGV[11])
+  local isNew = redis.call('ZADD', KEYS[6], 'NX', now, ARGV[6]) == 1
+  local count, bytes = 0, 0
+  for _, name in ipairs(isNew and redis.call('ZREVRANGE', KEYS[6], 0, -1) or {}) do
+    local record = ARGV[10] .. name
+    local size = redis.call('HSTRLEN', record, 'json')
+    count, bytes = count + 1, bytes + size
+    if size == 0 or count > tonumber(ARGV[12]) or bytes > tonumber(ARGV[13]) then
+      redis.call('DEL', record)
+      for _, key in ipairs({KEYS[2], KEYS[5], KEYS[6]}) do redis.call('ZREM', key, name) end
+    end
+  end
+  redis.call('PEXPIRE', KEYS[6], 9 * ARGV[11])
 end
 return 1`,
   },

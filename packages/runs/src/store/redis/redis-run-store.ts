@@ -9,7 +9,16 @@ import {
   type RedisStoreOptions,
   type RedisUrl,
 } from "@rockbot/records/redis";
-import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunState } from "../../run.ts";
+import {
+  END_KEPT_MS,
+  MAX_ENDED_BYTES,
+  MAX_ENDED_RUNS,
+  MAX_OPEN_BYTES,
+  MAX_OPEN_RUNS,
+  type Run,
+  type RunKey,
+  RunState,
+} from "../../run.ts";
 import type { Due, EndedRun, RunStore, StoredRun } from "../../run-store.ts";
 import { dueAt } from "../../transitions.ts";
 import { tooManyOpen } from "../too-many-open.ts";
@@ -22,18 +31,30 @@ import { commands, readers } from "./commands.ts";
  * @throws {RangeError} if the address makes no sense
  * @throws {StoreUnavailableError} if Redis refuses: a wrong password, missing rights
  */
-export async function connectRedisRunStore(url: RedisUrl, options: RedisStoreOptions = {}): Promise<RunStore> {
+export async function connectRedisRunStore(url: RedisUrl, options: RedisRunStoreOptions = {}): Promise<RunStore> {
   return connectStore(new RedisRunStore(parseRedisAddress(url), options), options);
 }
 
+export interface RedisRunStoreOptions extends RedisStoreOptions {
+  /** True if the operator vouches that Redis keeps acknowledged writes, as with `appendfsync always`. @default false */
+  readonly keepsAll?: boolean | undefined;
+}
+
+/** `appendfsync everysec` syncs once a second, and lets a write wait up to two seconds for a slow disk. */
+const EVERYSEC_FORGETS_MS = 2_500;
 /** Puts what does not wait for people behind what does, in milliseconds: more than any time is. */
 const AFTER_PARKED = 1e13;
 
 class RedisRunStore implements RunStore {
   readonly #connection: RedisConnection<typeof commands>;
   readonly #prefix: string;
+  readonly forgetsMs: number;
 
-  constructor(address: RedisAddress, { log = silentLogger, prefix = "rockbot", ca }: RedisStoreOptions) {
+  constructor(
+    address: RedisAddress,
+    { log = silentLogger, prefix = "rockbot", ca, keepsAll = false }: RedisRunStoreOptions,
+  ) {
+    this.forgetsMs = keepsAll ? 0 : EVERYSEC_FORGETS_MS;
     this.#prefix = `${prefix}:{runs}`;
     this.#connection = new RedisConnection(address, {
       log,
@@ -113,6 +134,7 @@ class RedisRunStore implements RunStore {
         this.#index(service, "open"),
         this.#index(service, `of:${caller}`),
         this.#index(service, "ended"),
+        this.#index(service, `ended:${caller}`),
         version,
         JSON.stringify(run),
         dueAt(run) ?? "",
@@ -124,6 +146,8 @@ class RedisRunStore implements RunStore {
         MAX_OPEN_BYTES,
         this.#index(service, "run:"),
         END_KEPT_MS,
+        MAX_ENDED_RUNS,
+        MAX_ENDED_BYTES,
       ),
     );
     return Number(written);

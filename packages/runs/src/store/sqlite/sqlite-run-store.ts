@@ -1,7 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { StoreFullError } from "@rockbot/records";
 import { IN_MEMORY, openDatabase, unavailable } from "@rockbot/records/sqlite";
-import { END_KEPT_MS, MAX_OPEN_BYTES, MAX_OPEN_RUNS, type Run, type RunKey, RunState } from "../../run.ts";
+import {
+  END_KEPT_MS,
+  MAX_ENDED_BYTES,
+  MAX_ENDED_RUNS,
+  MAX_OPEN_BYTES,
+  MAX_OPEN_RUNS,
+  type Run,
+  type RunKey,
+  RunState,
+} from "../../run.ts";
 import type { Due, EndedRun, RunStore, StoredRun } from "../../run-store.ts";
 import { dueAt } from "../../transitions.ts";
 import { tooManyOpen } from "../too-many-open.ts";
@@ -30,6 +39,7 @@ const migrations: readonly string[] = [
   ALTER TABLE run ADD COLUMN ended_at INTEGER;
   CREATE INDEX run_ended ON run (service, ended_at) WHERE ended_at IS NOT NULL;
   `,
+  `CREATE INDEX run_ended_of ON run (service, caller, ended_at, id, bytes) WHERE ended_at IS NOT NULL`,
 ];
 
 const BUSY_MS = 2_000;
@@ -56,6 +66,7 @@ export async function openRunDatabase(
 }
 
 class SqliteRunStore implements RunStore {
+  readonly forgetsMs = 0;
   readonly #db: DatabaseSync;
   readonly #clock: () => number;
 
@@ -102,6 +113,7 @@ class SqliteRunStore implements RunStore {
            WHERE service = ? AND caller = ? AND id = ? AND version = ?`,
         )
         .run(...columns, run.state === RunState.Ended ? 1 : 0, this.#clock(), service, caller, id, version);
+      if (changes === 1 && run.state === RunState.Ended) this.#boundEnded(run);
       return changes === 1;
     });
   }
@@ -154,6 +166,20 @@ class SqliteRunStore implements RunStore {
 
   async [Symbol.asyncDispose](): Promise<void> {
     this.#db.close();
+  }
+
+  #boundEnded({ service, caller }: Run): void {
+    this.#db
+      .prepare(
+        `DELETE FROM run WHERE service = ?1 AND caller = ?2 AND id IN (
+           SELECT id FROM (
+             SELECT id, row_number() OVER newest AS n, sum(bytes) OVER newest AS total
+             FROM run WHERE service = ?1 AND caller = ?2 AND ended_at IS NOT NULL
+             WINDOW newest AS (ORDER BY ended_at DESC, id DESC ROWS UNBOUNDED PRECEDING)
+           ) WHERE n > ?3 OR total > ?4
+         )`,
+      )
+      .run(service, caller, MAX_ENDED_RUNS, MAX_ENDED_BYTES);
   }
 
   #find({ service, caller, toolCallId }: RunKey): Row | undefined {
