@@ -23,6 +23,10 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
       about: "a thousand definitions of agents, with five children each",
       node: ["--expose-gc"],
     },
+    parked: {
+      file: "test/faults/parked/measure.ts",
+      about: "10 000 calls that wait for people, and 1 000 while every process is killed",
+    },
     wisps: { file: "test/agent/wisps/measure.ts", about: "a wisp beside a batch and a model loop" },
     policy: { file: "test/policy/measure.ts", about: "what the policy costs a call, and what a flood costs others" },
     mcp: {

@@ -23,6 +23,8 @@ export interface Scene extends AsyncDisposable {
 export interface SceneOptions {
   /** Where the service's claims are. @default in its process */
   readonly redisUrl?: string | undefined;
+  /** True if that Redis loses nothing in this test. @default false */
+  readonly keepsAll?: boolean | undefined;
   /** The way that the callers go to the bus. @default the service's */
   readonly callerUrl?: string | undefined;
   /** The versions of the callers' release. @default this one's */
@@ -31,7 +33,7 @@ export interface SceneOptions {
 
 export async function openScene(
   busUrl: string,
-  { redisUrl, callerUrl = busUrl, queueVersions }: SceneOptions = {},
+  { redisUrl, keepsAll, callerUrl = busUrl, queueVersions }: SceneOptions = {},
 ): Promise<Scene> {
   const name = uniqueName();
   await using opening = new AsyncDisposableStack();
@@ -50,7 +52,7 @@ export async function openScene(
       busUrl,
       service: name,
       ledger: ledger.path,
-      redis: redisUrl === undefined ? undefined : { url: redisUrl, prefix: name },
+      redis: redisUrl === undefined ? undefined : { url: redisUrl, prefix: name, keepsAll },
     },
     tool: (kind) => `${kind}_${name}`,
     addCaller: async (more) => opened.use(await createToolCaller(bus, { agent: `${more}-${name}` })),

@@ -4,7 +4,9 @@ import type { KillPoint } from "../kills/kill-point.ts";
 export interface EffectServiceOptions {
   readonly busUrl: string;
   /** Where its claims are; without it they are in its process. */
-  readonly redis?: { readonly url: string; readonly prefix: string } | undefined;
+  readonly redis?:
+    | { readonly url: string; readonly prefix: string; readonly keepsAll?: boolean | undefined }
+    | undefined;
   /** Its name. Its tools are called `read_{service}`, `repeat_{service}`, `effect_{service}`: many share a bus. */
   readonly service: string;
   /** The file that it appends to. */

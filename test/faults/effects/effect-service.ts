@@ -71,7 +71,7 @@ async function openWaiting() {
   return {
     policy: holdPolicy(createPolicy(await readPolicy(waiting.policy, "of the test"))),
     operatorKey: createPublicKey(waiting.operatorKey),
-    runs: stack.use(await connectRedisRunStore(redis.url, { prefix: redis.prefix, log })),
+    runs: stack.use(await connectRedisRunStore(redis.url, { ...redis, log })),
   };
 }
 
