@@ -1,5 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Bus } from "@rockbot/bus";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { Keep, ToolError } from "@rockbot/contracts";
 import { type Run, RunState, signDecision } from "@rockbot/runs";
@@ -74,21 +75,9 @@ export async function decideUnderKills(scene: Scene, options: DecidedCallsOption
     caller: `${scene.agent}-${at % agents}`,
     toolCallId: `call-${at}`,
     fate: fates[at % fates.length] as Fate,
+    /** When it is made: while something dies that forgets, many come right before that. */
+    afterMs: killOther === undefined ? 0 : (random() * overMs) / 2,
   }));
-  const park = async (caller: string) => {
-    await using made = await createToolCaller(bus, { agent: caller });
-    await made.discovered();
-    const own = calls.filter((call) => call.caller === caller);
-    const options = { keep: Keep.Detached, timeoutMs: 2_000 };
-    // A caller that is not told, since something died, sends the same call again.
-    const parked = async (toolCallId: string) => {
-      const error = await made
-        .call(scene.tool("effect"), { id: toolCallId }, { ...options, toolCallId })
-        .catch((thrown: unknown) => thrown);
-      return error instanceof ToolError && ["pending", "outcome_unknown"].includes(error.code) ? true : undefined;
-    };
-    await Promise.all(own.map(({ toolCallId }) => untilDone(() => parked(toolCallId))));
-  };
   const decide = async (run: Run, operator: string, verdict: "approve" | "reject") => {
     const decision = signDecision(privateKey, run, { verdict, operator });
     const { caller, toolCallId } = run;
@@ -108,12 +97,24 @@ export async function decideUnderKills(scene: Scene, options: DecidedCallsOption
   };
 
   const isDone = new AbortController();
-  const parkAll = () => Promise.all([...new Set(calls.map(({ caller }) => caller))].map(park));
+  let steps = 0;
+  const parkAll = () =>
+    Promise.all(
+      [...Map.groupBy(calls, ({ caller }) => caller)].map(([agent, own]) =>
+        park(bus, scene, { agent, calls: own }, () => steps++),
+      ),
+    );
   if (killOther === undefined) await parkAll();
-  const killing = killThem([one, two], { random, killAfterMs, killOther }, isDone.signal);
+  const killing = killThem([one, two], { random, killAfterMs, killOther }, () => steps, isDone.signal);
   if (killOther !== undefined) await parkAll();
   void sleep(overMs).then(() => isDone.abort()); // not with the last decision, which a slow machine may never come to
-  await Promise.all(calls.map(async (call) => sleep(random() * overMs).then(() => settle(call))));
+  await Promise.all(
+    calls.map(async (call) =>
+      sleep(random() * overMs)
+        .then(() => settle(call))
+        .then(() => steps++),
+    ),
+  );
   const otherDeaths = await killing;
   const until = performance.now() + DRAIN_MS;
   for (let open = calls.length; open > 0 && performance.now() < until; await sleep(500)) {
@@ -138,6 +139,33 @@ export async function decideUnderKills(scene: Scene, options: DecidedCallsOption
   return { calls: calls.length, deaths: one.deaths + two.deaths + otherDeaths, ends, lost, faults };
 }
 
+/** Makes the calls of one agent, and resolves once all of them wait. */
+async function park(
+  bus: Bus,
+  scene: Scene,
+  {
+    agent,
+    calls,
+  }: { readonly agent: string; readonly calls: readonly { readonly toolCallId: string; readonly afterMs: number }[] },
+  onParked: () => void,
+): Promise<void> {
+  await using made = await createToolCaller(bus, { agent });
+  await made.discovered();
+  const options = { keep: Keep.Detached, timeoutMs: 2_000 };
+  await Promise.all(
+    calls.map(async ({ toolCallId, afterMs }) => {
+      await sleep(afterMs);
+      // A caller that is not told, since something died, sends the same call again.
+      await untilDone(async () => {
+        const call = made.call(scene.tool("effect"), { id: toolCallId }, { ...options, toolCallId });
+        const error = await call.catch((thrown: unknown) => thrown);
+        return error instanceof ToolError && ["pending", "outcome_unknown"].includes(error.code) ? true : undefined;
+      });
+      onParked();
+    }),
+  );
+}
+
 function faultOf(
   fate: Fate,
   run: Run | undefined,
@@ -160,15 +188,18 @@ async function untilDone<T>(ask: () => Promise<T | undefined>): Promise<T> {
   throw new Error(`There was no answer within ${DRAIN_MS / 1_000} s`);
 }
 
-/** Kills one of them now and again, until the signal. @returns how often something else died */
+/** Kills one of them now and again, until the signal, each once a call has come further. @returns how often something else died */
 async function killThem(
   services: readonly KeptService[],
   { random, killAfterMs, killOther }: Pick<DecidedCallsOptions, "random" | "killAfterMs" | "killOther">,
+  steps: () => number,
   signal: AbortSignal,
 ): Promise<number> {
   let others = 0;
   for (;;) {
+    const before = steps();
     await sleep(killAfterMs());
+    while (steps() === before && !signal.aborted) await sleep(100); // else a slow machine would only start them
     if (signal.aborted) return others;
     if (killOther !== undefined && random() < 0.5) {
       await killOther();

@@ -22,7 +22,7 @@ import { openScene, type Scene } from "../scene.ts";
 const { values } = parseArgs({ options: { quick: { type: "boolean", default: false } } });
 const sizes = values.quick
   ? { agents: 3, parked: 300, rounds: 1, roundMs: 3_000, overMs: 10_000 }
-  : { agents: 50, parked: 10_000, rounds: 4, roundMs: 15_000, overMs: 120_000 };
+  : { agents: 50, parked: 10_000, rounds: 3, roundMs: 10_000, overMs: 60_000 };
 const PER_SECOND = 50;
 const OF_CALLER = 100;
 /** What a machine that loses power may take from a log that is synced each second. */

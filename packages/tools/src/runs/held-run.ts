@@ -1,4 +1,4 @@
-import { type AbortSource, pause, type RecentMap, RenewingLease } from "@rockbot/base";
+import { type AbortSource, pause, RenewingLease } from "@rockbot/base";
 import { redact } from "@rockbot/base/redaction";
 import { StoreUnavailableError } from "@rockbot/records";
 import { type Approval, LEASE_MS, type Question, type Run, type RunEnd, type RunEvent, type Runs } from "@rockbot/runs";
@@ -19,24 +19,17 @@ export class HeldRun implements HeldCall {
   readonly #lost = new AbortController();
   #run: Run;
   #isOnce = false;
-  readonly #begun: RecentMap<string, boolean>;
   #lease: RenewingLease | undefined;
   readonly #stopped = new AbortController();
   /** The update that is noted next. */
   #newest: ProgressUpdate | undefined;
   #noting: Promise<void> | undefined;
 
-  /** @param begun whether the tool of a run has begun in this process */
-  constructor(
-    runs: Runs,
-    run: Run,
-    { owner, begun }: { readonly owner: string; readonly begun: RecentMap<string, boolean> },
-  ) {
+  /** @param owner this process */
+  constructor(runs: Runs, run: Run, owner: string) {
     this.#runs = runs;
-    // A store that lost its last seconds, as Redis may when it crashes, brings back what was before the start.
-    this.#run = begun.get(run.runId) === true ? { ...run, hasStarted: true } : run;
+    this.#run = run;
     this.#owner = owner;
-    this.#begun = begun;
   }
 
   get run(): Run {
@@ -70,11 +63,9 @@ export class HeldRun implements HeldCall {
   }
 
   async begins(signal: AbortSource): Promise<void> {
-    if (!this.#run.hasStarted) {
-      await this.#change({ kind: "started", owner: this.#owner });
-      if (this.#isOnce) await this.#untilKept(signal);
-    }
-    this.#begun.set(this.#run.runId, true);
+    if (this.#run.hasStarted) return;
+    await this.#change({ kind: "started", owner: this.#owner });
+    if (this.#isOnce) await this.#untilKept(signal);
   }
 
   /** Waits until no crash of the store can undo the start, and sees that none has: it would start elsewhere, too. */
@@ -132,7 +123,6 @@ export class HeldRun implements HeldCall {
     await this.stop();
     const expiresAt = (await this.now()) + forMs;
     await this.#change({ kind: "questioned", owner: this.#owner, question, expiresAt });
-    this.#begun.set(this.#run.runId, false);
     throw new ParkedError(`The run ${this.#run.runId} waits for an answer`);
   }
 

@@ -1,5 +1,5 @@
 import type { KeyObject } from "node:crypto";
-import { pause, RecentMap } from "@rockbot/base";
+import { pause } from "@rockbot/base";
 import type { Logger } from "@rockbot/bus";
 import {
   createEnvelope,
@@ -84,8 +84,6 @@ const SWEEP_MS = 5_000;
 /** Runs that wait for a free place here are looked at again after this time. */
 const BUSY_MS = 500;
 const MAX_SWEPT = 200;
-/** So many runs are known to have begun here, more than a store may lose of its last seconds. */
-const BEGUN = 4_096;
 /** The part of the runs at once that one caller may have: others find a place, however long its runs take. */
 const SHARE_PART = 0.75;
 /** Two deliveries of one call may park it at once: the later one looks so often, so many times. */
@@ -109,7 +107,6 @@ export class RunKeeper implements AsyncDisposable {
   readonly #stop = new AbortController();
   /** Ends the runs that outlast the drain. */
   readonly #kill = new AbortController();
-  readonly #begun = new RecentMap<string, boolean>(BEGUN);
   /** By run. */
   readonly #executing = new Map<string, { readonly caller: string; readonly end: Promise<void> }>();
   readonly #looking = new Set<string>();
@@ -362,7 +359,7 @@ export class RunKeeper implements AsyncDisposable {
     const ofCaller = [...this.#executing.values()].filter(({ caller }) => caller === run.caller).length;
     const isFull = this.#executing.size >= concurrency || ofCaller >= Math.max(1, Math.floor(SHARE_PART * concurrency));
     if (isFull || this.#stop.signal.aborted) return true;
-    const held = new HeldRun(this.#runs, run, { owner: this.#owner, begun: this.#begun });
+    const held = new HeldRun(this.#runs, run, this.#owner);
     const end = (async () => {
       try {
         await execute(held, now, this.#kill.signal);

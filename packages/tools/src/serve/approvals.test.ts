@@ -446,19 +446,3 @@ test("a start that a crash of the store undoes is none: people are asked again, 
   await expect.poll(() => mail.end("undone")).toMatchObject({ code: "ok" });
   expect(mail.sent).toBe(1);
 });
-
-test("a run that a store brings back, as it has lost its last seconds, does not run again where it ran", async () => {
-  await using store = await openSqliteRunStore(undefined);
-  await using mail = await station(SEND, { store });
-  await mail.detach("lost");
-  const parked = await mail.waiting();
-  await mail.decide(parked, "approve");
-  await expect.poll(() => mail.end("lost")).toMatchObject({ code: "ok" });
-
-  const ended = await store.read(parked);
-  if (ended === undefined) throw new Error("the run is gone");
-  await store.replace(ended, parked);
-  expect(await mail.decide(parked, "approve")).toEqual({ state: RunState.Ready });
-  await expect.poll(() => mail.end("lost")).toMatchObject({ code: "outcome_unknown" });
-  expect(mail.sent).toBe(1);
-});
