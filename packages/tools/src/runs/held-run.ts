@@ -129,7 +129,6 @@ export class HeldRun implements HeldCall {
   async later(ms: number): Promise<never> {
     await this.stop();
     await this.#change({ kind: "postponed", owner: this.#owner, readyAt: (await this.now()) + ms });
-    this.#begun.set(this.#run.runId, false);
     throw new ParkedError(`The run ${this.#run.runId} waits for ${ms} ms`);
   }
 

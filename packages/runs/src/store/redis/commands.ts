@@ -38,15 +38,17 @@ else
   redis.call('ZADD', KEYS[5], 'NX', now, ARGV[6])
   redis.call('ZREMRANGEBYSCORE', KEYS[5], '-inf', now - ARGV[11])
   redis.call('PEXPIRE', KEYS[5], ARGV[11])
-  local isNew = redis.call('ZADD', KEYS[6], 'NX', now, ARGV[6]) == 1
-  local count, bytes = 0, 0
-  for _, name in ipairs(isNew and redis.call('ZREVRANGE', KEYS[6], 0, -1) or {}) do
-    local record = ARGV[10] .. name
-    local size = redis.call('HSTRLEN', record, 'json')
-    count, bytes = count + 1, bytes + size
-    if size == 0 or count > tonumber(ARGV[12]) or bytes > tonumber(ARGV[13]) then
-      redis.call('DEL', record)
-      for _, key in ipairs({KEYS[2], KEYS[5], KEYS[6]}) do redis.call('ZREM', key, name) end
+  local function remove(name)
+    redis.call('DEL', ARGV[10] .. name)
+    for _, key in ipairs({KEYS[2], KEYS[5], KEYS[6]}) do redis.call('ZREM', key, name) end
+  end
+  if redis.call('ZADD', KEYS[6], 'NX', now, ARGV[6]) == 1 then
+    for _, name in ipairs(redis.call('ZRANGE', KEYS[6], 0, -1 - ARGV[12])) do remove(name) end
+    local bytes = 0
+    -- Small ones cannot be too many bytes.
+    for _, name in ipairs(#ARGV[2] > 16384 and redis.call('ZREVRANGE', KEYS[6], 0, -1) or {}) do
+      bytes = bytes + redis.call('HSTRLEN', ARGV[10] .. name, 'json')
+      if bytes > tonumber(ARGV[13]) then remove(name) end
     end
   end
   redis.call('PEXPIRE', KEYS[6], 9 * ARGV[11])
