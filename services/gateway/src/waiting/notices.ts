@@ -95,9 +95,14 @@ export class Notices implements AsyncDisposable {
       for (const service of await this.#options.services()) await this.#lookAt(service);
       this.#isAway = false;
     } catch (error) {
-      if (!this.#isAway) this.#options.log.warn({ error: String(error) }, "could not look for calls to tell of");
-      this.#isAway = true;
+      this.#warn(error);
     }
+  }
+
+  /** Once, until a look succeeds. */
+  #warn(error: unknown): void {
+    if (!this.#isAway) this.#options.log.warn({ error: String(error) }, "could not look for calls to tell of");
+    this.#isAway = true;
   }
 
   async #lookAt(service: string): Promise<void> {
@@ -129,9 +134,7 @@ export class Notices implements AsyncDisposable {
       if (this.#sending.has(name) || receiver.sending >= MAX_SENDING || this.#stop.signal.aborted) continue;
       receiver.sending++;
       const sent = this.#send(receiver, name, notice)
-        .catch((error: unknown) =>
-          this.#options.log.warn({ error: String(error) }, "could not look for calls to tell of"),
-        )
+        .catch((error: unknown) => this.#warn(error))
         .finally(() => {
           receiver.sending--;
           this.#sending.delete(name);
