@@ -14,6 +14,7 @@ export {
   type Answer,
   type Approval,
   AUDIT_MS,
+  asksCaller,
   type Binding,
   END_KEPT_MS,
   LEASE_MS,
@@ -36,4 +37,4 @@ export { Runs } from "./runs.ts";
 export { createMemoryRunStore } from "./store/memory-run-store.ts";
 export { openSqliteRunStore } from "./store/open-sqlite-run-store.ts";
 export type { SqliteRunStoreOptions } from "./store/sqlite/sqlite-run-store.ts";
-export type { RunEvent } from "./transitions.ts";
+export { hearsNow, type RunEvent } from "./transitions.ts";

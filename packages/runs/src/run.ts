@@ -1,3 +1,5 @@
+import { Header } from "@rockbot/contracts";
+
 /**
  * The record of a call that may outlive its delivery: it waits for a person, or its caller does not wait for it. The
  * record stands for the message, which is acknowledged once the record is written. It is the call's claim as well.
@@ -46,6 +48,9 @@ export interface Run {
   readonly isAudited?: false | undefined;
 }
 
+/** Tells whether a person behind the caller answers the questions of the run, besides operators: its call said so. */
+export const asksCaller = ({ message }: Pick<Run, "message">): boolean => message.headers[Header.Asks] === "caller";
+
 /** How far a run has come. */
 export const RunState = {
   /** Waits for operators: for their approval, or for an answer. */
@@ -77,6 +82,8 @@ export interface Waiter {
   readonly blob?: string | undefined;
   /** The time at which it hears at the latest how the run stands. */
   readonly tellAt: number;
+  /** It hears at once that the run waits: for anybody, or for the answer of a person behind it. */
+  readonly hears?: "parked" | "question" | undefined;
   /** When it stops waiting. */
   readonly until: number;
 }
@@ -128,7 +135,9 @@ export interface Answer {
   /** The question's. */
   readonly hash: string;
   readonly value: unknown;
-  /** The operator who gave it. */
+  /** True if the person was asked, and does not want to answer. */
+  readonly isDeclined?: boolean | undefined;
+  /** Who gave it: an operator, or `caller:` and the name of the caller for the person behind it. */
   readonly operator: string;
 }
 

@@ -2,6 +2,7 @@ import {
   type Answer,
   type Approval,
   AUDIT_MS,
+  asksCaller,
   LEASE_MS,
   MAX_PROGRESS,
   MAX_WAITERS,
@@ -84,6 +85,7 @@ export const transitions: {
       // An answer with faults is asked for again, and gives way.
       answers: run.answers?.filter(({ hash }) => hash !== question.hash),
       expiresAt,
+      isKept: run.isKept || asksCaller(run), // nobody waits while that person is asked
       hasStarted: false,
       lease: undefined,
     })),
@@ -150,7 +152,8 @@ export function transition(run: Run, event: RunEvent, now: number): Run | string
 /** When somebody has to look at the run; undefined for never. */
 export function dueAt(run: Run): number | undefined {
   const { state, waiters, expiresAt, readyAt = 0, lookAt = 0, lease, isKept, end, isAudited } = run;
-  const tellAt = Math.min(...waiters.map((waiter) => (state === RunState.Ended ? 0 : waiter.tellAt)));
+  const isDue = (waiter: Waiter): boolean => state === RunState.Ended || hearsNow(run, waiter);
+  const tellAt = Math.min(...waiters.map((waiter) => (isDue(waiter) ? 0 : waiter.tellAt)));
   const told = Number.isFinite(tellAt) ? tellAt : undefined;
   switch (state) {
     case RunState.Parked:
@@ -163,6 +166,11 @@ export function dueAt(run: Run): number | undefined {
       return told ?? (isAudited === false ? (end?.at ?? 0) + AUDIT_MS : undefined);
   }
 }
+
+/** Tells whether a waiter is to hear now that the run waits, whenever it leaves. */
+export const hearsNow = (run: Run, { hears }: Waiter): boolean =>
+  run.state === RunState.Parked &&
+  (hears === "parked" || (hears === "question" && run.question !== undefined && asksCaller(run)));
 
 function join(run: Run, { waiter, isKept }: Event<"joined">): Run {
   const others = run.waiters.filter(

@@ -33,6 +33,7 @@ import type { GatewayConfig } from "./generated/config.ts";
 import { type HttpApp, serveHttp } from "./http/http-server.ts";
 import { isLoopback } from "./is-loopback.ts";
 import { GatewayEndpoint } from "./mcp/gateway-endpoint.ts";
+import { ownRuns } from "./mcp/own-runs.ts";
 import { hasOperators } from "./operators/authenticate-operator.ts";
 import type { LocalOperator } from "./operators/local-operator.ts";
 import type { OperatorHttpApp } from "./operators/operator.ts";
@@ -209,12 +210,16 @@ export async function startGateway(
     signal: drainOver.signal,
     log,
   };
-  const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy, sessions: { shared: mcpSessions } }));
   const sessions = started.use(new SessionHub(bus, caller, { policy, log }));
   const commander =
     commandKey === undefined
       ? undefined
       : started.use(createCommander(bus, { key: commandKey, source: agentName, policy }));
+  const waiting = new WaitingCalls({ runs, caller, policy, commander, commandKey });
+  const runsOf =
+    runs === undefined ? undefined : (by: string | undefined) => ownRuns(caller, { by, runs, waiting, commandKey });
+  const shares = { shared: mcpSessions };
+  const mcp = started.use(new GatewayEndpoint(caller, { ...calls, policy, runsOf, sessions: shares }));
   const letters =
     policy === undefined
       ? undefined
@@ -245,7 +250,7 @@ export async function startGateway(
             letters,
             figures,
             approvals: commandApprovals({ caller, commander }),
-            waiting: new WaitingCalls({ runs, caller, policy, commander, commandKey }),
+            waiting,
             runs,
             readAgent: agentReader({ caller, commander }),
             audits: createAuditLogs({ audit, elsewhere: { caller, commander } }),

@@ -82,13 +82,19 @@ export const Header = {
   Grant: "rb-grant",
   /** On a request: what becomes of the call when its caller does not wait for it any more. See Keep. */
   Keep: "rb-keep",
+  /**
+   * On a request: `caller` if a person behind the caller answers the questions of the tool. The caller is told at once of
+   * each, and the call waits on for the answer.
+   */
+  Asks: "rb-asks",
 } as const;
 
 /**
  * Values of the header `rb-keep`. `if-parked`: a call that waits for a person goes on waiting when its caller has left.
- * `detached`: the call runs without its caller, which gets `pending` at once. The same id gets its end later.
+ * `told`: the same, and its caller gets `pending` as soon as it waits. `detached`: the call runs without its caller, which
+ * gets `pending` at once. The same id gets its end later.
  */
-export const Keep = { IfParked: "if-parked", Detached: "detached" } as const;
+export const Keep = { IfParked: "if-parked", Told: "told", Detached: "detached" } as const;
 export type Keep = (typeof Keep)[keyof typeof Keep];
 
 /** The fields that a sender has to give; `createEnvelope` fills in the rest. */

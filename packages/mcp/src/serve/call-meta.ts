@@ -12,6 +12,8 @@ export interface CallMeta {
   readonly sessionId: string | undefined;
   /** True if the call goes on when its client goes away. */
   readonly goesOn: boolean;
+  /** True if the client does not wait for the end. */
+  readonly isDetached: boolean;
   readonly hasReadUntrusted: boolean;
 }
 
@@ -24,6 +26,7 @@ export function readCallMeta(
   const {
     [Meta.AgeMs]: firstSentMsAgo,
     [Meta.OnClose]: onClose = "cancel",
+    [Meta.Detached]: isDetached = false,
     [Meta.Untrusted]: hasReadUntrusted = false,
   } = meta;
   const faults: string[] = [];
@@ -45,6 +48,7 @@ export function readCallMeta(
     faults.push(
       `_meta["${Meta.OnClose}"]: keep needs _meta["${Meta.IdempotencyKey}"], by which the answer is found again`,
     );
+  if (typeof isDetached !== "boolean") faults.push(`_meta["${Meta.Detached}"]: expected true or false`);
   if (typeof hasReadUntrusted !== "boolean") faults.push(`_meta["${Meta.Untrusted}"]: expected true or false`);
   if (faults.length > 0)
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Cannot call the tool: ${faults.join("; ")}`, {
@@ -55,7 +59,8 @@ export function readCallMeta(
     firstSentMsAgo,
     timeoutMs,
     sessionId,
-    goesOn: onClose === "keep",
+    goesOn: onClose === "keep" || isDetached,
+    isDetached,
     hasReadUntrusted,
   } as CallMeta;
 }

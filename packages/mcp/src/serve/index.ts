@@ -7,4 +7,4 @@ export { type ServeToolsOverStdioOptions, type StdioToolServer, serveToolsOverSt
 
 // The tools that clients get.
 
-export type { OfferedCall, OfferedTool, ToolSource } from "./tool-source.ts";
+export type { OfferedCall, OfferedRun, OfferedRuns, OfferedTool, ToolSource } from "./tool-source.ts";

@@ -20,6 +20,8 @@ export const Meta = {
    * cancels it.
    */
   OnClose: "rockbot/onClose",
+  /** In a call: true if it goes on without its client, which gets a task, or the call's id, at once. */
+  Detached: "rockbot/detached",
   /** In a call: the working-memory namespace it belongs to. */
   SessionId: "rockbot/sessionId",
   /**

@@ -1,4 +1,4 @@
-import type { ContentTrust, ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
+import type { ContentTrust, Keep, ToolError, ToolGuide, ToolInvokeResponse } from "@rockbot/contracts";
 
 /** A tool as it is offered to MCP clients. */
 export interface OfferedTool {
@@ -28,6 +28,13 @@ export interface OfferedCall {
   readonly hasReadUntrusted: boolean;
   /** How long ago the client sent the call first, if it repeats one that it has no answer to. */
   readonly firstSentMsAgo: number | undefined;
+  /** What becomes of it when it waits for people, or is detached. @default as the source does with other calls */
+  readonly keep: Keep | undefined;
+  /**
+   * Tells whether the person behind the client can be asked. Then the call ends in `pending` as soon as there is such a
+   * question, and waits on. @default nobody is there to be asked
+   */
+  readonly canAsk: ((question: OfferedQuestion) => boolean) | undefined;
   /** Aborting cancels the call, wherever it is. Undefined if it is to go on without its client. */
   readonly signal: AbortSignal | undefined;
   /** Undefined if the client wants no progress. */
@@ -40,10 +47,55 @@ export interface ProgressUpdate {
   readonly message?: string | undefined;
 }
 
+/** A call that goes on without the request that made it: it waits for people, or runs detached. */
+export interface OfferedRun {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  /** What it waits for, or how far it has come, in words. */
+  readonly status?: string | undefined;
+  /** Times are Unix milliseconds. */
+  readonly createdAt: number;
+  readonly changedAt: number;
+  readonly keptUntil: number;
+  /** What its tool asks the person behind the client. */
+  readonly question?: OfferedQuestion | undefined;
+  /** How it ended; undefined while it has not. */
+  readonly reply?: ToolInvokeResponse | ToolError | undefined;
+}
+
+export interface OfferedQuestion {
+  /** Names it: no other question of the call has the same key. */
+  readonly key: string;
+  readonly message: string;
+  /** The JSON Schema of the answer. */
+  readonly schema: object;
+}
+
+/** The calls of one client that go on without their requests. */
+export interface OfferedRuns {
+  /**
+   * The key under which questions are sealed, the same wherever their answers may come; undefined where nobody behind
+   * a client answers.
+   */
+  readonly sealKey: Uint8Array | undefined;
+  /** @returns undefined if the client has made no such call, or it is forgotten */
+  find(toolCallId: string): Promise<OfferedRun | undefined>;
+  /** Cancels a call, if it has not ended. */
+  cancel(toolCallId: string): Promise<void>;
+  /**
+   * Answers a question, if it still waits for an answer.
+   * @param content what the person filled in; undefined if the person does not want to answer
+   * @throws {ToolError} if the answer could not be brought to the tool
+   */
+  answer(toolCallId: string, key: string, content: object | undefined): Promise<void>;
+}
+
 /** The tools that one client may see and call. */
 export interface ToolSource {
   /** The longest time that a call may ask for, in milliseconds. */
   readonly maxTimeoutMs: number;
+  /** The client's calls that go on without their requests. @default none are found again */
+  readonly runs?: OfferedRuns | undefined;
   /** The tools that the client may use now, in an order that never changes. */
   listTools(): Promise<readonly OfferedTool[]>;
   getGuides(): Promise<readonly ToolGuide[]>;

@@ -70,6 +70,11 @@ export interface CallOptions {
    * id and arguments get its end. @default a call ends with its caller's wait
    */
   readonly keep?: Keep | undefined;
+  /**
+   * True if a person behind the caller answers the questions of the tool. Then the call ends in `pending` as soon as
+   * there is one, and waits on. @default only operators answer
+   */
+  readonly asksCaller?: boolean | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;
   /** Aborting cancels the call, wherever it is. */

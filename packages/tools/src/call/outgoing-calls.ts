@@ -220,13 +220,14 @@ export class OutgoingCalls {
     options: CallOptions,
   ): ToolContext {
     const { policy, registry, log } = this.#options;
-    const { parent, onProgress, onSent, keep } = options;
+    const { parent, onProgress, onSent, keep, asksCaller } = options;
     const { caller, notes } = facts;
     const { hasReadUntrusted, ...led } = ledTo(options);
     const decision = policy === undefined ? undefined : decide(caller, policy, registry, name, hasReadUntrusted);
     const progress =
       onProgress === undefined ? ignoreProgress : noteFirst(onProgress, () => notes?.note(CallState.Running));
-    const context = { ...facts, ...led, decision, progress, log, onSent, keep, checkCall: parent?.checkCall };
+    const kept = { keep, asksCaller };
+    const context = { ...facts, ...led, decision, progress, log, onSent, ...kept, checkCall: parent?.checkCall };
     return hasReadUntrusted
       ? { ...context, hasReadUntrusted, untrustedFrom: options.untrustedFrom ?? parent?.untrustedFrom }
       : context; // others pay nothing

@@ -13,6 +13,8 @@ import { type Command, CommandCheck } from "./signed-command.ts";
 export const DECIDE = "run.decide";
 /** The kind of command that brings a person's answer to the question of a call. */
 export const ANSWER = "run.answer";
+/** The same of the person behind the call's own caller. It counts for calls only whose caller said that it asks. */
+export const ANSWER_OF_CALLER = "run.answer.caller";
 
 /**
  * Obeys a command of one kind.

@@ -66,6 +66,8 @@ export interface ToolContext {
   readonly notes?: CallNotes | undefined;
   /** What becomes of a call that its caller does not wait for, on the calling side. */
   readonly keep?: Keep | undefined;
+  /** True if a person behind the caller answers the questions of the tool, on the calling side. */
+  readonly asksCaller?: boolean | undefined;
   /** The capability under which its result may be left in the blob store, on the calling side. */
   readonly acceptBlob?: string | undefined;
   /** How large an answer its caller can have, on the serving side. @default what the bus carries */

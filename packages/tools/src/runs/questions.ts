@@ -51,6 +51,7 @@ export class Questions {
     if (secret !== undefined) throw cannotAsk(`people do not type secrets into a form, such as "${secret}"`);
     const hash = hashOf(canonicalJson({ at: this.#asked++, message, schema }));
     const answer = this.#answers.find((each) => each.hash === hash);
+    if (answer?.isDeclined) throw declined();
     if (answer !== undefined && validate(answer.value)) return answer.value;
     const faults =
       answer === undefined
@@ -72,6 +73,13 @@ const cannotAsk = (why: string): ToolError =>
   new ToolError(ToolErrorCode.ExecutionFailed, `The tool cannot ask a person: ${why}.`, {
     details: { reason: "cannot_ask" },
   });
+
+const declined = (): ToolError =>
+  new ToolError(
+    ToolErrorCode.Denied,
+    "The tool asked a person, who does not want to answer, and goes no further. Do without it, or find out what the person wants.",
+    { details: { reason: "declined" } },
+  );
 
 const SECRET = /passw|secret|token|api[-_ ]?key|private[-_ ]?key|credential/i;
 const MAX_DEPTH = 8;

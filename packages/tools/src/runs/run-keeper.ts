@@ -16,6 +16,8 @@ import {
   type Answer,
   type Approval,
   AUDIT_MS,
+  asksCaller,
+  hearsNow,
   MAX_ASKED_BYTES,
   MAX_END_BYTES,
   MAX_RUN_BYTES,
@@ -145,7 +147,7 @@ export class RunKeeper implements AsyncDisposable {
       message: recorded(message),
       state: waits ? RunState.Parked : RunState.Ready,
       readyAt: waits ? undefined : now,
-      isKept: isKeptBy(message),
+      isKept: isKeptBy(message) || (call.question !== undefined && asksCaller({ message: recorded(message) })),
       waiters: [waiter],
       createdAt: now,
       expiresAt: now + forMs,
@@ -230,11 +232,20 @@ export class RunKeeper implements AsyncDisposable {
     await this.#endUnrun(run, cancelledRun(run, reason), now, "cancelled");
   }
 
-  /** Notes a person's answer to the question of a run. @returns how the run stands, or why not, in words */
-  async answer(call: CallKey, answer: Answer): Promise<Run | string> {
+  /**
+   * Notes a person's answer to the question of a run.
+   * @param isOfCaller the person behind its caller gives it
+   * @returns how the run stands, or why not, in words
+   */
+  async answer(call: CallKey, answer: Answer, isOfCaller = false): Promise<Run | string> {
     if (JSON.stringify(answer.value).length > MAX_ASKED_BYTES)
       return `it has more than ${MAX_ASKED_BYTES} characters as JSON`;
-    const run = await this.#runs.change({ service: this.#options.service, ...call }, { kind: "answered", answer });
+    const key = { service: this.#options.service, ...call };
+    if (isOfCaller) {
+      const stored = await this.#options.store.read(key);
+      if (stored !== undefined && !asksCaller(stored.run)) return "only operators answer the questions of this call";
+    }
+    const run = await this.#runs.change(key, { kind: "answered", answer });
     this.kick();
     return run;
   }
@@ -313,7 +324,8 @@ export class RunKeeper implements AsyncDisposable {
   async #tell({ run, now }: StoredRun): Promise<Run> {
     const isEnded = run.state === RunState.Ended;
     const goesOn = run.state === RunState.Running && !run.isKept;
-    const due = run.waiters.filter(({ tellAt }) => isEnded || (tellAt <= now && !goesOn));
+    const isDue = (waiter: Waiter): boolean => isEnded || (waiter.tellAt <= now && !goesOn) || hearsNow(run, waiter);
+    const due = run.waiters.filter(isDue);
     if (due.length === 0) return run;
     const told = () => this.#runs.change(run, { kind: "told", waiters: due });
     // "Nothing will be run" is said once nobody can run it any more.
@@ -405,14 +417,15 @@ export function endOf(run: Pick<Run, "toolCallId" | "toolName">, reply: Reply, a
 }
 
 function waiterOf({ leftMs }: ParkedCall, { message, address }: Arrival, now: number): Waiter {
-  const isDetached = message.headers[Header.Keep] === Keep.Detached;
-  const tellAt = isDetached ? now : now + leftMs - Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5));
-  return { ...address, tellAt, until: now + leftMs };
+  const { [Header.Keep]: keep, [Header.Asks]: asks } = message.headers;
+  const tellAt = keep === Keep.Detached ? now : now + leftMs - Math.min(TELL_BEFORE_MS, Math.ceil(leftMs / 5));
+  const hears = keep === Keep.Told ? "parked" : asks === undefined ? undefined : "question";
+  return { ...address, tellAt, hears, until: now + leftMs };
 }
 
 function isKeptBy({ headers }: Envelope): boolean {
   const keep = headers[Header.Keep];
-  return keep === Keep.IfParked || keep === Keep.Detached;
+  return keep === Keep.IfParked || keep === Keep.Told || keep === Keep.Detached;
 }
 
 /** The answer of a run that has ended. An error says by the run's id that it is the end, and not of the way there. */

@@ -1,11 +1,12 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createMemoryBus } from "@rockbot/bus";
 import { Keep, ToolError, type Validator } from "@rockbot/contracts";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { MAX_ASKED_BYTES, openSqliteRunStore, type Run, RunState } from "@rockbot/runs";
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
 import { createCommander } from "../commands/send-commands.ts";
-import { ANSWER } from "../commands/take-commands.ts";
+import { ANSWER, ANSWER_OF_CALLER } from "../commands/take-commands.ts";
 import { type AskingCallContext, defineTool } from "../define/define-tool.ts";
 import { testSet, testTool } from "../test-tools.ts";
 import { serveTools } from "./serve-tools.ts";
@@ -18,12 +19,14 @@ const aNumber = {
 };
 
 /** A service with a tool that asks people, and what they answer. */
-async function station(run: (input: unknown, context: AskingCallContext) => Promise<string>) {
+async function station(run: (input: unknown, context: AskingCallContext) => Promise<string>, policyText?: string) {
   const stack = new AsyncDisposableStack();
   const bus = stack.use(createMemoryBus());
   const runs = stack.use(await openSqliteRunStore(undefined));
   const tool = defineTool(testTool("order", async () => "").definition, run, { asks: true });
-  stack.use(await serveTools(bus, testSet(tool), { service: "shop", runs, operatorKey: publicKey, drainMs: 1 }));
+  const policy = policyText && holdPolicy(createPolicy(await readPolicy(policyText, "test")));
+  const options = { service: "shop", runs, operatorKey: publicKey, drainMs: 1, ...(policy ? { policy } : {}) };
+  stack.use(await serveTools(bus, testSet(tool), options));
   const caller = stack.use(await createToolCaller(bus, { agent: "ada" }));
   await caller.discovered();
   const commander = stack.use(createCommander(bus, { key: privateKey, source: "gateway", policy: undefined }));
@@ -35,9 +38,9 @@ async function station(run: (input: unknown, context: AskingCallContext) => Prom
       await expect.poll(async () => (await runs.open("shop", 1))[0]?.question?.message).toBe(message);
       return (await runs.open("shop", 1))[0] as Run;
     },
-    async answer({ caller: of, toolCallId, question }: Run, value: unknown) {
-      const body = { caller: of, toolCallId, hash: question?.hash, value };
-      const command = { kind: ANSWER, service: "shop", operator: "ann", body };
+    async answer({ caller: of, toolCallId, question }: Run, value: unknown, kind: string = ANSWER) {
+      const body = { caller: of, toolCallId, hash: question?.hash ?? "none", value };
+      const command = { kind, service: "shop", operator: "ann", body };
       const [answer] = await commander.send(command, { instances: 1, timeoutMs: 5_000 });
       return answer instanceof ToolError ? answer.message : answer;
     },
@@ -114,4 +117,30 @@ test("a tool does not ask after its first effect, nor for a secret", async () =>
       message: expect.stringMatching(why),
       details: { reason: "cannot_ask" },
     });
+});
+
+test("the person behind a caller answers only where the call says so, is asked at once, and approves nothing", async () => {
+  const policy = `
+everyone: { allow: ["*"] }
+operators: [{ name: ann, tokens: [], may: [decide] }]
+approve: [{ tools: [order], arguments: { type: object, required: [paid] }, by: [ann] }]`;
+  await using shop = await station(async (_, context) => `${await context.ask(aNumber)}`, policy);
+  const other = shop.caller.call("order", {}, { timeoutMs: 60_000 });
+  const asked = await shop.waiting("How many?");
+  expect(await shop.answer(asked, 3, ANSWER_OF_CALLER)).toMatch(/only operators answer/);
+  await shop.answer(asked, 3);
+  expect(await other).toMatchObject({ content: "3" });
+
+  const options = { asksCaller: true, toolCallId: "o-1", timeoutMs: 60_000 };
+  const told = { code: "pending", details: { isKept: true } };
+  await expect(shop.caller.call("order", {}, options)).rejects.toMatchObject(told);
+  expect(await shop.answer(await shop.waiting("How many?"), 4, ANSWER_OF_CALLER)).toEqual({ state: RunState.Ready });
+  expect(await shop.caller.call("order", {}, options)).toMatchObject({ content: "4" });
+
+  const paid = shop.caller.call("order", { paid: true }, { ...options, toolCallId: "o-2" });
+  await expect.poll(async () => (await shop.runs.open("shop", 1))[0]?.approval).toBeTruthy();
+  const [run] = await shop.runs.open("shop", 1);
+  expect(await shop.answer(run as Run, 5, ANSWER_OF_CALLER)).toMatch(/does not count: it asks nothing/);
+  expect((await shop.runs.open("shop", 1))[0]).toMatchObject({ state: RunState.Parked, isKept: false });
+  void paid.catch(() => {});
 });

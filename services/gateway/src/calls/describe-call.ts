@@ -1,4 +1,5 @@
-import { ToolError } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { isOpen } from "@rockbot/records/journal";
 import { RunState } from "@rockbot/runs";
 import { replyOf, type ToolCaller } from "@rockbot/tools";
 import { errorBody } from "../http/http-error.ts";
@@ -15,7 +16,8 @@ export async function describeCall(
   idOrKey: string,
   options: OwnCallOptions,
 ): Promise<object> {
-  const { record, run } = await findOwnCall(caller, idOrKey, options);
+  const { record, run: left } = await findOwnCall(caller, idOrKey, options);
+  const run = isOpen(record) || record.code === ToolErrorCode.Pending ? left : undefined; // else the journal has more of it
   const { toolCallId, toolName, state, code, attempts, deadlineAt, steps } = record;
   const answer =
     run === undefined ? await caller.getAnswer(toolCallId) : run.state === RunState.Ended ? replyOf(run) : undefined;

@@ -15,7 +15,7 @@ export interface OwnCallOptions {
 /** A call that the caller of a request has made. */
 export interface OwnCall {
   readonly record: Pick<CallRecord, "toolCallId" | "toolName" | "state" | "code" | "attempts" | "deadlineAt" | "steps">;
-  /** The run that it was left to, if that is known. */
+  /** The run of it, if there is one that is known. */
   readonly run?: Run | undefined;
 }
 
@@ -34,16 +34,18 @@ export async function findOwnCall(
   const of = by ?? caller.agent;
   const readRun = async (service: string, toolCallId: string): Promise<Run | undefined> =>
     (await runs?.read({ service, caller: of, toolCallId }))?.run;
+  const services = new Set(runs === undefined ? [] : caller.knownTools().map(({ source }) => source));
+  const scan = async (id: string): Promise<Run | undefined> =>
+    (await Promise.all([...services].map((service) => readRun(service, id)))).find((run) => run !== undefined);
   for (const id of ids) {
     const record = await caller.journal.find(id);
     if (record === undefined || record.onBehalfOf !== by) continue;
-    const isLeft = record.code === ToolErrorCode.Pending && record.service !== undefined;
-    return { record, run: isLeft ? await readRun(record.service, id) : undefined };
+    return { record, run: await (record.service === undefined ? scan(id) : readRun(record.service, id)) };
   }
-  const services = new Set(runs === undefined ? [] : caller.knownTools().map(({ source }) => source));
-  for (const id of ids)
-    for (const run of await Promise.all([...services].map((service) => readRun(service, id))))
-      if (run !== undefined) return { record: recordOf(run), run };
+  for (const id of ids) {
+    const run = await scan(id);
+    if (run !== undefined) return { record: recordOf(run), run };
+  }
   throw new ToolError(
     HttpErrorCode.NotFound,
     `Cannot find the call ${JSON.stringify(idOrKey.slice(0, 80))}: none was made through this gateway under that id or Idempotency-Key in the last day`,

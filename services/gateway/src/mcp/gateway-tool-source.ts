@@ -1,6 +1,6 @@
 import type { Logger } from "@rockbot/bus";
-import { newId } from "@rockbot/contracts";
-import type { ToolSource } from "@rockbot/mcp/serve";
+import { Keep, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { OfferedRuns, ToolSource } from "@rockbot/mcp/serve";
 import { listTools, type ToolCaller } from "@rockbot/tools";
 import { asToolError } from "../calls/as-tool-error.ts";
 import { callIdOf } from "../calls/call-headers.ts";
@@ -14,6 +14,8 @@ export interface GatewayToolSourceOptions {
   readonly keys: RunningKeys;
   /** Gets calls that are refused here. */
   readonly refusals: RefusalLog | undefined;
+  /** The calls of a caller that go on without their requests. @default none are found again */
+  readonly runsOf?: ((by: string | undefined) => OfferedRuns) | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal;
   readonly log: Logger;
@@ -26,17 +28,23 @@ export interface GatewayToolSourceOptions {
 export function gatewayToolSource(
   caller: ToolCaller,
   by: string | undefined,
-  { timeoutMs: defaultMs, maxTimeoutMs, keys, refusals, signal, log }: GatewayToolSourceOptions,
+  { timeoutMs: defaultMs, maxTimeoutMs, keys, refusals, runsOf, signal, log }: GatewayToolSourceOptions,
 ): ToolSource {
+  const runs = runsOf?.(by);
   return {
     maxTimeoutMs,
+    runs,
     async listTools() {
       await caller.discovered();
       return listTools(caller.toolsOf(by ?? caller.agent));
     },
     getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
-    async call(name, args, { isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), signal: cancelled, ...asked }) {
+    async call(
+      name,
+      args,
+      { isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), signal: cancelled, keep, canAsk, ...asked },
+    ) {
       const { toolCallId } = asked;
       const receivedAt = performance.now();
       let isSent = false;
@@ -48,6 +56,8 @@ export function gatewayToolSource(
       const options = {
         ...asked,
         timeoutMs,
+        keep: keep ?? (isKeyed ? Keep.IfParked : undefined),
+        asksCaller: canAsk !== undefined && runs?.sealKey !== undefined,
         onBehalfOf: by,
         keepAnswer: isKeyed,
         isSentAgain: isKeyed,
@@ -56,7 +66,21 @@ export function gatewayToolSource(
       };
       try {
         using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
-        return await caller.call(name, args, options);
+        try {
+          return await caller.call(name, args, options);
+        } catch (error) {
+          const leftMs = Math.floor(timeoutMs - (performance.now() - receivedAt));
+          const isEarly = options.asksCaller && keep === undefined && isKept(error) && leftMs > EARLY_MS;
+          const question = isEarly ? (await runs?.find(toolCallId))?.question : undefined;
+          if (!isEarly || (question !== undefined && canAsk?.(question))) throw error;
+          // Operators answer, or have: the client waits for the end as for any other.
+          return await caller.call(name, args, {
+            ...options,
+            keep: Keep.IfParked,
+            asksCaller: false,
+            timeoutMs: leftMs,
+          });
+        }
       } catch (error) {
         const toolError = asToolError(error, name, { caller, isSent, signal, log });
         if (!isSent)
@@ -73,3 +97,9 @@ export function gatewayToolSource(
     },
   };
 }
+
+/** A call that waits, and has less time left, has been waited for. */
+const EARLY_MS = 2_000;
+
+const isKept = (error: unknown): boolean =>
+  error instanceof ToolError && error.code === ToolErrorCode.Pending && error.details?.["isKept"] === true;

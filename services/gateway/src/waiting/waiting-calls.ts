@@ -4,7 +4,7 @@ import { decodeMessage, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { hashOf, type Run, RunState, type RunStore, readDecision, signDecision, whyNotBy } from "@rockbot/runs";
 import type { ToolCaller } from "@rockbot/tools";
-import { ANSWER, type Commander, DECIDE } from "@rockbot/tools/commands";
+import { ANSWER, ANSWER_OF_CALLER, type Commander, DECIDE } from "@rockbot/tools/commands";
 
 export interface WaitingCallsParts {
   /** The store that all services share. @default what waits is not known, and each answer says what to set */
@@ -105,6 +105,14 @@ export class WaitingCalls {
   /** Sends an answer in the same way, as a signed command. @throws {ToolError} in words if no instance noted it */
   async answer(run: Run, { operator, hash, value }: OperatorAnswer): Promise<RunState> {
     return this.#command(run, ANSWER, operator, { hash, value });
+  }
+
+  /** The same for the person behind the caller of a run, who may also not want to answer. */
+  async answerOfCaller(
+    run: Run,
+    answer: { readonly hash: string; readonly value: unknown; readonly isDeclined: boolean },
+  ) {
+    return this.#command(run, ANSWER_OF_CALLER, `caller:${run.caller}`, answer);
   }
 
   async #command(run: Run, kind: string, operator: string, words: object): Promise<RunState> {

@@ -9,7 +9,7 @@ import {
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { boundedSchemaValidator } from "../../schema/bounded-schema-validator.ts";
-import { createToolServer } from "../create-tool-server.ts";
+import { createToolServer, type ToolServerOptions } from "../create-tool-server.ts";
 import { toListedTool } from "../tool-listing.ts";
 import type { ToolSource } from "../tool-source.ts";
 import type { Session } from "./session.ts";
@@ -78,8 +78,8 @@ export class ToolEndpoint implements AsyncDisposable {
     this.#sessions = new Sessions(options);
     this.#sharing = new SessionSharing(this.#sessions, { shared: options.shared, log: options.log });
     this.#handler = createMcpHandler(
-      ({ authInfo, requestInfo }) =>
-        modernServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), requestInfo, options),
+      ({ authInfo, requestInfo, era }) =>
+        modernServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), requestInfo, { ...options, era }),
       {
         keepAliveMs,
         maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
@@ -254,7 +254,7 @@ function linked(request: Request): { readonly request: Request; readonly control
 async function modernServer(
   source: ToolSource,
   request: Request | undefined,
-  options: ToolEndpointOptions,
+  options: ToolServerOptions,
 ): Promise<McpServer> {
   const tools = request?.headers.get("mcp-method") === "tools/call" ? await source.listTools() : [];
   const shell = new McpServer(

@@ -203,6 +203,7 @@ class RemoteExecutor implements RemoteTool {
       progress,
       maybeTakenSince,
       keep,
+      asksCaller,
     } = context;
     const { topic } = this.#tool;
     const headers = this.#sayFor(caller);
@@ -213,6 +214,7 @@ class RemoteExecutor implements RemoteTool {
     if (grant !== undefined) headers[Header.Grant] = Buffer.byteLength(grant) > MAX_GRANT_BYTES ? TOO_LONG : grant;
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";
     if (keep !== undefined) headers[Header.Keep] = keep;
+    if (asksCaller) headers[Header.Asks] = "caller";
     if (maybeTakenSince !== undefined)
       headers[Header.AgeMs] = String(Math.ceil(Math.max(0, performance.now() - maybeTakenSince)));
     return createEnvelope({
