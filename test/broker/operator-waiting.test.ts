@@ -1,75 +1,31 @@
-import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import { Keep } from "@rockbot/contracts";
-import { type GatewayConfig, configSchema as gatewaySchema, startGateway } from "@rockbot/gateway";
-import { loadConfig } from "@rockbot/process/config";
-import { connectRedisRunStore } from "@rockbot/runs/redis";
-import { sharedRedisUrl } from "@rockbot/testing";
-import { createToolCaller, serveTools } from "@rockbot/tools";
+import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
-import type { WaitingCalls } from "../../packages/console/src/api/types.ts";
-import { verifiedHost } from "./verified-broker.ts";
+import { startAsking, tokensOf } from "./asking-system.ts";
 import { connect, POLICY, whoTool } from "./verified-system.ts";
 
-const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-const entry = (name: string): string => {
-  const hash = createHash("sha256").update(`of-${name}`).digest("hex");
-  return `{ name: ${name}, tokens: [{ hash: "sha256:${hash}" }], may: [decide] }`;
-};
+const entry = (name: string): string => `{ name: ${name}, ${tokensOf(name)}, may: [decide] }`;
 const ASKED = `${POLICY.replace("{ name: ops, tokens: [] }", `${entry("ada")}, ${entry("bob")}`)}
 approve: [{ tools: ["echo_*"], by: [ada, bob] }]
 `;
-const REPLICAS = 2;
 
-/** Two replicas of a service whose tool needs an approval, and a gateway, over RabbitMQ and Redis. */
-async function startAsking() {
-  const started = new AsyncDisposableStack();
-  const broker = started.use(await verifiedHost(ASKED));
-  const { policy } = broker;
-  const url = await sharedRedisUrl();
-  const prefix = `test-${randomBytes(6).toString("hex")}`;
-  const runs = async () => started.use(await connectRedisRunStore(url, { prefix }));
+/** A caller of a service whose tool needs an approval. */
+async function start() {
   let ran = 0;
-  const hold = async () => void ran++;
-  const serve = async () => {
-    const bus = started.use(await connect(broker, "echoes"));
-    const options = { service: "echoes", policy, operatorKey: publicKey, runs: await runs(), drainMs: 1 };
-    return started.use(await serveTools(bus, whoTool("echo_who", { hold }), options));
-  };
-  const replicas = await Promise.all(Array.from({ length: REPLICAS }, serve));
-  const overrides = { port: 0, agentName: "gateway" };
-  const config = loadConfig<GatewayConfig>(gatewaySchema, { env: {}, overrides });
-  const bus = started.use(await connect(broker, "gateway"));
-  const gateway = started.use(await startGateway(bus, config, { policy, commandKey: privateKey, runs: await runs() }));
-  const researcher = started.use(await connect(broker, "researcher"));
-  const caller = started.use(await createToolCaller(researcher, { agent: "researcher", policy }));
+  const system = await startAsking(ASKED, whoTool("echo_who", { hold: async () => void ran++ }));
+  const researcher = await connect(system.broker, "researcher");
+  const caller = await createToolCaller(researcher, { agent: "researcher", policy: system.broker.policy });
   await caller.discovered();
-  const send = async (path: string, by: string, body?: object) => {
-    const headers = { authorization: `Bearer of-${by}`, "content-type": "application/json" };
-    const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-    const answer = await fetch(`${gateway.url}/operator/waiting${path}`, { headers, ...post });
-    return [answer.status, await answer.json()] as const;
+  const dispose = async () => {
+    for (const each of [caller, researcher, system]) await each[Symbol.asyncDispose]();
   };
-  const list = async () => (await send("", "ada"))[1] as WaitingCalls;
-  return {
-    caller,
-    serve,
-    replicas,
-    list,
-    ran: () => ran,
-    one: async () => {
-      await expect.poll(async () => (await list()).calls.length, { timeout: 20_000 }).toBe(1);
-      return (await list()).calls[0] as WaitingCalls["calls"][number];
-    },
-    decide: (by: string, { id, shown }: WaitingCalls["calls"][number], verdict: "approve" | "reject") =>
-      send(`/${id}`, by, { verdict, shown }),
-    [Symbol.asyncDispose]: () => started.disposeAsync(),
-  };
+  return { ...system, caller, ran: () => ran, [Symbol.asyncDispose]: dispose };
 }
 
 test("of operators who approve a call at once one does, over the broker and Redis, and it runs once at one replica", {
   timeout: 120_000,
 }, async () => {
-  await using system = await startAsking();
+  await using system = await start();
   const call = system.caller.call("echo_who", { to: "bob" }, { timeoutMs: 60_000 });
   const one = await system.one();
   expect(one).toMatchObject({ service: "echoes", caller: "researcher", arguments: '{"to":"bob"}', mayDecide: true });
@@ -82,7 +38,7 @@ test("of operators who approve a call at once one does, over the broker and Redi
 });
 
 test("a kept call waits for its service to run again, and is decided then", { timeout: 120_000 }, async () => {
-  await using system = await startAsking();
+  await using system = await start();
   const options = { keep: Keep.IfParked, timeoutMs: 1_000, toolCallId: "c0ffee".padEnd(32, "1") };
   await expect(system.caller.call("echo_who", {}, options)).rejects.toMatchObject({ code: "pending" });
   const one = await system.one();

@@ -1,3 +1,4 @@
+import { isRecord } from "@rockbot/base";
 import { Header } from "@rockbot/contracts";
 
 /**
@@ -48,8 +49,20 @@ export interface Run {
   readonly isAudited?: false | undefined;
 }
 
-/** Tells whether a person behind the caller answers the questions of the run, besides operators: its call said so. */
-export const asksCaller = ({ message }: Pick<Run, "message">): boolean => message.headers[Header.Asks] === "caller";
+/** Tells whether a person behind the caller can answer a question of its call: the call said so, and it is a flat form. */
+export const asksCaller = ({ message, question }: Pick<Run, "message" | "question">): boolean =>
+  message.headers[Header.Asks] === "caller" && question !== undefined && isForm(question.schema);
+
+function isForm(schema: object): boolean {
+  const { type, properties } = schema as Readonly<Record<string, unknown>>;
+  return type === "object" && isRecord(properties) && Object.values(properties).every(isField);
+}
+
+const FIELDS: ReadonlySet<unknown> = new Set(["string", "number", "integer", "boolean"]);
+function isField(field: unknown): boolean {
+  const { type, items } = isRecord(field) ? field : {};
+  return FIELDS.has(type) || (type === "array" && isRecord(items) && ("enum" in items || "anyOf" in items));
+}
 
 /** How far a run has come. */
 export const RunState = {

@@ -85,7 +85,7 @@ export const transitions: {
       // An answer with faults is asked for again, and gives way.
       answers: run.answers?.filter(({ hash }) => hash !== question.hash),
       expiresAt,
-      isKept: run.isKept || asksCaller(run), // nobody waits while that person is asked
+      isKept: run.isKept || asksCaller({ ...run, question }), // nobody waits while that person is asked
       hasStarted: false,
       lease: undefined,
     })),
@@ -169,8 +169,7 @@ export function dueAt(run: Run): number | undefined {
 
 /** Tells whether a waiter is to hear now that the run waits, whenever it leaves. */
 export const hearsNow = (run: Run, { hears }: Waiter): boolean =>
-  run.state === RunState.Parked &&
-  (hears === "parked" || (hears === "question" && run.question !== undefined && asksCaller(run)));
+  run.state === RunState.Parked && (hears === "parked" || (hears === "question" && asksCaller(run)));
 
 function join(run: Run, { waiter, isKept }: Event<"joined">): Run {
   const others = run.waiters.filter(

@@ -82,6 +82,7 @@ test("what a request says of its call reaches the call", async () => {
     isKeyed: true,
     timeoutMs: 1_000,
     sessionId: "s",
+    asksCaller: false,
     hasReadUntrusted: true,
     hasSignal: true,
   });

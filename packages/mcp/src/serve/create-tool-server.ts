@@ -15,7 +15,7 @@ import { readCallMeta, tracedCall } from "./call-meta.ts";
 import { callToolResult, errorResult } from "./call-tool-result.ts";
 import { promptOf, promptsOf, resourceOf, resourcesOf } from "./guide-resources.ts";
 import { progressNotifications } from "./progress-notifications.ts";
-import { CallQuestions, formOf } from "./runs/questions.ts";
+import { type CallQuestions, callQuestions } from "./runs/questions.ts";
 import { abilitiesOf, serveTasks, taskOf } from "./runs/tasks.ts";
 import { advertisedOutput, toListedTool } from "./tool-listing.ts";
 import type { OfferedRuns, ToolSource } from "./tool-source.ts";
@@ -37,7 +37,7 @@ const INSTRUCTIONS =
  */
 export function createToolServer(source: ToolSource, { version, log, era }: ToolServerOptions): Server {
   const runs = era === "modern" ? source.runs : undefined;
-  const questions = new CallQuestions(runs);
+  const questions = callQuestions(runs);
   const server = new Server(
     { name: "rockbot", title: "RockBot", version },
     {
@@ -82,7 +82,6 @@ async function callTool(
   const goingOn = await calling.questions.take(calling.ctx, name, args);
   const toolCallId = goingOn ?? source.toolCallIdOf(idempotencyKey);
   const { hasTasks, hasForms } = abilitiesOf(calling.ctx);
-  const hasRuns = calling.runs !== undefined;
   const call = { toolCallId, toolName: name.slice(0, 256) };
   const token = meta?.progressToken;
   const onProgress = token === undefined ? undefined : progressNotifications(token, calling.ctx.mcpReq.notify);
@@ -92,8 +91,8 @@ async function callTool(
         toolCallId,
         isKeyed: idempotencyKey !== undefined || goingOn !== undefined,
         ...asked,
-        keep: isDetached ? Keep.Detached : hasRuns && hasTasks ? Keep.Told : undefined,
-        canAsk: hasRuns && hasForms ? (question) => formOf(question) !== undefined : undefined,
+        keep: isDetached ? Keep.Detached : hasTasks && calling.runs !== undefined ? Keep.Told : undefined,
+        asksCaller: hasForms && calling.runs?.sealKey !== undefined,
         signal: goesOn ? undefined : signal,
         onProgress,
       }),

@@ -30,11 +30,8 @@ export interface OfferedCall {
   readonly firstSentMsAgo: number | undefined;
   /** What becomes of it when it waits for people, or is detached. @default as the source does with other calls */
   readonly keep: Keep | undefined;
-  /**
-   * Tells whether the person behind the client can be asked. Then the call ends in `pending` as soon as there is such a
-   * question, and waits on. @default nobody is there to be asked
-   */
-  readonly canAsk: ((question: OfferedQuestion) => boolean) | undefined;
+  /** True if a person behind the client answers the questions of the tool. Each ends the call in `pending` at once. */
+  readonly asksCaller: boolean;
   /** Aborting cancels the call, wherever it is. Undefined if it is to go on without its client. */
   readonly signal: AbortSignal | undefined;
   /** Undefined if the client wants no progress. */
@@ -57,18 +54,10 @@ export interface OfferedRun {
   readonly createdAt: number;
   readonly changedAt: number;
   readonly keptUntil: number;
-  /** What its tool asks the person behind the client. */
-  readonly question?: OfferedQuestion | undefined;
+  /** What its tool asks the person behind the client, by a form. No other question of the call has the same key. */
+  readonly question?: { readonly key: string; readonly message: string; readonly schema: object } | undefined;
   /** How it ended; undefined while it has not. */
   readonly reply?: ToolInvokeResponse | ToolError | undefined;
-}
-
-export interface OfferedQuestion {
-  /** Names it: no other question of the call has the same key. */
-  readonly key: string;
-  readonly message: string;
-  /** The JSON Schema of the answer. */
-  readonly schema: object;
 }
 
 /** The calls of one client that go on without their requests. */

@@ -147,7 +147,7 @@ export class RunKeeper implements AsyncDisposable {
       message: recorded(message),
       state: waits ? RunState.Parked : RunState.Ready,
       readyAt: waits ? undefined : now,
-      isKept: isKeptBy(message) || (call.question !== undefined && asksCaller({ message: recorded(message) })),
+      isKept: isKeptBy(message) || asksCaller({ message: recorded(message), question: call.question }),
       waiters: [waiter],
       createdAt: now,
       expiresAt: now + forMs,
@@ -241,10 +241,8 @@ export class RunKeeper implements AsyncDisposable {
     if (JSON.stringify(answer.value).length > MAX_ASKED_BYTES)
       return `it has more than ${MAX_ASKED_BYTES} characters as JSON`;
     const key = { service: this.#options.service, ...call };
-    if (isOfCaller) {
-      const stored = await this.#options.store.read(key);
-      if (stored !== undefined && !asksCaller(stored.run)) return "only operators answer the questions of this call";
-    }
+    const stored = isOfCaller ? await this.#options.store.read(key) : undefined;
+    if (stored !== undefined && !asksCaller(stored.run)) return "it asks nothing that its caller answers";
     const run = await this.#runs.change(key, { kind: "answered", answer });
     this.kick();
     return run;

@@ -17,6 +17,11 @@ const aNumber = {
   schema: { type: "number" },
   validate: ((value: unknown) => typeof value === "number") as Validator<number>,
 };
+const aForm = {
+  message: "How many?",
+  schema: { type: "object", properties: { count: { type: "number" } } },
+  validate: (() => true) as unknown as Validator<{ readonly count: number }>,
+};
 
 /** A service with a tool that asks people, and what they answer. */
 async function station(run: (input: unknown, context: AskingCallContext) => Promise<string>, policyText?: string) {
@@ -124,23 +129,25 @@ test("the person behind a caller answers only where the call says so, is asked a
 everyone: { allow: ["*"] }
 operators: [{ name: ann, tokens: [], may: [decide] }]
 approve: [{ tools: [order], arguments: { type: object, required: [paid] }, by: [ann] }]`;
-  await using shop = await station(async (_, context) => `${await context.ask(aNumber)}`, policy);
+  await using shop = await station(async (_, context) => `${(await context.ask(aForm)).count}`, policy);
   const other = shop.caller.call("order", {}, { timeoutMs: 60_000 });
   const asked = await shop.waiting("How many?");
-  expect(await shop.answer(asked, 3, ANSWER_OF_CALLER)).toMatch(/only operators answer/);
-  await shop.answer(asked, 3);
+  expect(await shop.answer(asked, { count: 3 }, ANSWER_OF_CALLER)).toMatch(/asks nothing that its caller answers/);
+  await shop.answer(asked, { count: 3 });
   expect(await other).toMatchObject({ content: "3" });
 
   const options = { asksCaller: true, toolCallId: "o-1", timeoutMs: 60_000 };
   const told = { code: "pending", details: { isKept: true } };
   await expect(shop.caller.call("order", {}, options)).rejects.toMatchObject(told);
-  expect(await shop.answer(await shop.waiting("How many?"), 4, ANSWER_OF_CALLER)).toEqual({ state: RunState.Ready });
+  expect(await shop.answer(await shop.waiting("How many?"), { count: 4 }, ANSWER_OF_CALLER)).toEqual({
+    state: RunState.Ready,
+  });
   expect(await shop.caller.call("order", {}, options)).toMatchObject({ content: "4" });
 
   const paid = shop.caller.call("order", { paid: true }, { ...options, toolCallId: "o-2" });
   await expect.poll(async () => (await shop.runs.open("shop", 1))[0]?.approval).toBeTruthy();
   const [run] = await shop.runs.open("shop", 1);
-  expect(await shop.answer(run as Run, 5, ANSWER_OF_CALLER)).toMatch(/does not count: it asks nothing/);
+  expect(await shop.answer(run as Run, { count: 5 }, ANSWER_OF_CALLER)).toMatch(/asks nothing that its caller answers/);
   expect((await shop.runs.open("shop", 1))[0]).toMatchObject({ state: RunState.Parked, isKept: false });
   void paid.catch(() => {});
 });

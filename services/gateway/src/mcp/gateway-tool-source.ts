@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import { Keep, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { Keep, newId } from "@rockbot/contracts";
 import type { OfferedRuns, ToolSource } from "@rockbot/mcp/serve";
 import { listTools, type ToolCaller } from "@rockbot/tools";
 import { asToolError } from "../calls/as-tool-error.ts";
@@ -40,11 +40,7 @@ export function gatewayToolSource(
     },
     getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
-    async call(
-      name,
-      args,
-      { isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), signal: cancelled, keep, canAsk, ...asked },
-    ) {
+    async call(name, args, { isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), signal: cancelled, ...asked }) {
       const { toolCallId } = asked;
       const receivedAt = performance.now();
       let isSent = false;
@@ -56,8 +52,7 @@ export function gatewayToolSource(
       const options = {
         ...asked,
         timeoutMs,
-        keep: keep ?? (isKeyed ? Keep.IfParked : undefined),
-        asksCaller: canAsk !== undefined && runs?.sealKey !== undefined,
+        keep: asked.keep ?? (isKeyed ? Keep.IfParked : undefined),
         onBehalfOf: by,
         keepAnswer: isKeyed,
         isSentAgain: isKeyed,
@@ -66,21 +61,7 @@ export function gatewayToolSource(
       };
       try {
         using _key = isKeyed ? keys.hold(toolCallId, name) : undefined;
-        try {
-          return await caller.call(name, args, options);
-        } catch (error) {
-          const leftMs = Math.floor(timeoutMs - (performance.now() - receivedAt));
-          const isEarly = options.asksCaller && keep === undefined && isKept(error) && leftMs > EARLY_MS;
-          const question = isEarly ? (await runs?.find(toolCallId))?.question : undefined;
-          if (!isEarly || (question !== undefined && canAsk?.(question))) throw error;
-          // Operators answer, or have: the client waits for the end as for any other.
-          return await caller.call(name, args, {
-            ...options,
-            keep: Keep.IfParked,
-            asksCaller: false,
-            timeoutMs: leftMs,
-          });
-        }
+        return await caller.call(name, args, options);
       } catch (error) {
         const toolError = asToolError(error, name, { caller, isSent, signal, log });
         if (!isSent)
@@ -97,9 +78,3 @@ export function gatewayToolSource(
     },
   };
 }
-
-/** A call that waits, and has less time left, has been waited for. */
-const EARLY_MS = 2_000;
-
-const isKept = (error: unknown): boolean =>
-  error instanceof ToolError && error.code === ToolErrorCode.Pending && error.details?.["isKept"] === true;

@@ -1,99 +1,75 @@
 import { createHash } from "node:crypto";
 import {
   createRequestStateCodec,
+  type ElicitRequestFormParams,
+  type InputRequests,
   type InputRequiredResult,
-  isSpecType,
   ProtocolError,
   ProtocolErrorCode,
-  type RequestStateCodec,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { isRecord } from "@rockbot/base";
 import { canonicalJson } from "@rockbot/contracts";
-import type { OfferedQuestion, OfferedRuns } from "../tool-source.ts";
+import type { OfferedRun, OfferedRuns } from "../tool-source.ts";
 
-/** What a question of a call is sealed to, besides its caller. */
+type Question = NonNullable<OfferedRun["question"]>;
+
+/** What a question of a call is sealed to, besides its caller and a day. `call` hashes tool and arguments. */
 interface Asked {
   readonly id: string;
   readonly key: string;
-  /** The hash of tool and arguments. */
   readonly call: string;
 }
 
 /** As long as a question waits for its answer. */
 const SEALED_S = 24 * 3_600;
 
-/** A form of the protocol for a question; undefined if its schema is none that a form can show. */
-export function formOf({ message, schema }: OfferedQuestion) {
-  const params = { mode: "form" as const, message, requestedSchema: schema };
-  return isSpecType.ElicitRequestFormParams(params) ? { method: "elicitation/create" as const, params } : undefined;
-}
+/** The question that a client asks its person by a form. */
+export const formsFor = ({ key, message, schema }: Question): InputRequests => ({
+  [key]: {
+    method: "elicitation/create",
+    params: { mode: "form", message, requestedSchema: schema as ElicitRequestFormParams["requestedSchema"] },
+  },
+});
 
-/** What a person has said to a form: the content, or undefined for no answer. @throws {ProtocolError} */
-export function contentOf(key: string, given: unknown): object | undefined {
-  const { action, content = {} } = isRecord(given) ? given : {};
-  if (action === "decline" || action === "cancel") return undefined;
-  if (action === "accept" && isRecord(content)) return content;
-  throw new ProtocolError(
-    ProtocolErrorCode.InvalidParams,
-    `inputResponses[${JSON.stringify(key)}]: expected the result of an elicitation, with the action accept, decline or cancel`,
-  );
-}
+/** What a person has filled in; undefined for one who does not want to answer. */
+export const contentOf = (given: unknown): object | undefined =>
+  isRecord(given) && given["action"] === "accept" ? { ...(given["content"] as object | undefined) } : undefined;
 
-/**
- * Asks the person behind a client by the protocol's `input_required`, and takes the answer from the request that repeats
- * the call. What the client gives back is sealed to its caller, the call and a day.
- */
-export class CallQuestions {
-  readonly #runs: OfferedRuns | undefined;
-  readonly #codec: RequestStateCodec<Asked> | undefined;
+/** Asks the persons behind clients by the protocol's `input_required`. The repeated call has the answer. */
+export type CallQuestions = ReturnType<typeof callQuestions>;
 
-  constructor(runs: OfferedRuns | undefined) {
-    this.#runs = runs;
-    if (runs?.sealKey !== undefined)
-      this.#codec = createRequestStateCodec<Asked>({
-        key: runs.sealKey,
-        ttlSeconds: SEALED_S,
-        bind: ({ http }) => http?.authInfo?.clientId ?? "",
-      });
-  }
-
-  /** Opens what a client gives back. @throws for what was not sealed for this caller, or too long ago */
-  readonly verify = async (state: string, ctx: ServerContext): Promise<Asked> => {
-    if (this.#codec === undefined) throw new Error("nobody behind a client is asked here");
-    return this.#codec.verify(state, ctx);
+export function callQuestions(runs: OfferedRuns | undefined) {
+  const bind = ({ http }: ServerContext): string => http?.authInfo?.clientId ?? "";
+  const key = runs?.sealKey;
+  const codec = key && createRequestStateCodec<Asked>({ key, ttlSeconds: SEALED_S, bind });
+  return {
+    /** Opens what a client gives back. @throws for what was not sealed for this caller, or too long ago */
+    async verify(state: string, ctx: ServerContext): Promise<Asked> {
+      if (codec === undefined) throw new Error("nobody behind a client is asked here");
+      return codec.verify(state, ctx);
+    },
+    /** Takes the answer of a request that repeats a call. @returns the id of the call; undefined if it repeats none */
+    async take({ mcpReq }: ServerContext, name: string, args: object): Promise<string | undefined> {
+      const asked = mcpReq.requestState<Asked>();
+      if (asked === undefined) return undefined;
+      if (asked.call !== callHash(name, args)) throw new ProtocolError(ProtocolErrorCode.InvalidParams, OTHER_CALL);
+      const given = mcpReq.inputResponses?.[asked.key];
+      if (given !== undefined) await runs?.answer(asked.id, asked.key, contentOf(given));
+      return asked.id;
+    },
+    /** The result by which a client asks its person. */
+    async ask(id: string, question: Question, call: { name: string; args: object; ctx: ServerContext }) {
+      const asked = { id, key: question.key, call: callHash(call.name, call.args) };
+      const requestState = await codec?.mint(asked, call.ctx);
+      const inputRequests = formsFor(question);
+      return { resultType: "input_required", inputRequests, requestState } as InputRequiredResult;
+    },
   };
-
-  /**
-   * Takes the answer of a request that repeats a call with it.
-   * @returns the id of the call; undefined if this is none
-   */
-  async take({ mcpReq }: ServerContext, name: string, args: object): Promise<string | undefined> {
-    const asked = mcpReq.requestState<Asked>();
-    if (asked === undefined) return undefined;
-    if (asked.call !== callHash(name, args))
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        "Cannot go on with the call: the requestState is of another one. Send it with the same name and arguments",
-      );
-    const given = mcpReq.inputResponses?.[asked.key];
-    if (given !== undefined) await this.#runs?.answer(asked.id, asked.key, contentOf(asked.key, given));
-    return asked.id;
-  }
-
-  /** The result by which the client asks its person; undefined if it cannot. */
-  async ask(
-    id: string,
-    question: OfferedQuestion,
-    { name, args, ctx }: { readonly name: string; readonly args: object; readonly ctx: ServerContext },
-  ): Promise<InputRequiredResult | undefined> {
-    const form = formOf(question);
-    if (form === undefined || this.#codec === undefined) return undefined;
-    const { key } = question;
-    const requestState = await this.#codec.mint({ id, key, call: callHash(name, args) }, ctx);
-    return { resultType: "input_required", inputRequests: { [key]: form }, requestState };
-  }
 }
+
+const OTHER_CALL =
+  "Cannot go on with the call: the requestState is of another one. Send it with the same name and arguments";
 
 const callHash = (name: string, args: object): string =>
   createHash("sha256")

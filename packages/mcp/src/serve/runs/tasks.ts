@@ -1,19 +1,20 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   type ClientCapabilities,
+  fromJsonSchema,
   MissingRequiredClientCapabilityError,
   ProtocolError,
   ProtocolErrorCode,
   type Result,
   type Server,
   type ServerContext,
-  type StandardSchemaV1,
 } from "@modelcontextprotocol/server";
 import { isRecord } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { boundedSchemaValidator } from "../../schema/bounded-schema-validator.ts";
 import { callToolResult, errorResult } from "../call-tool-result.ts";
 import type { OfferedRun, OfferedRuns } from "../tool-source.ts";
-import { contentOf, formOf } from "./questions.ts";
+import { contentOf, formsFor } from "./questions.ts";
 
 /** The newer era's extension for calls that go on without their requests. */
 const TASKS = "io.modelcontextprotocol/tasks";
@@ -47,7 +48,7 @@ export function serveTasks(server: Server, runs: OfferedRuns): void {
   });
   handle("tasks/update", async ({ toolCallId, question: { key } = { key: "" } }, { mcpReq }) => {
     const given = mcpReq.inputResponses?.[key];
-    if (given !== undefined) await runs.answer(toolCallId, key, contentOf(key, given));
+    if (given !== undefined) await runs.answer(toolCallId, key, contentOf(given));
     return {};
   });
 }
@@ -71,19 +72,10 @@ function standingOf(run: OfferedRun, hasForms: boolean): object {
       ? { status: "cancelled" }
       : { status: "completed", result: errorResult(reply, run) };
   if (reply !== undefined) return { status: "completed", result: callToolResult(reply) };
-  const form = question === undefined || !hasForms ? undefined : formOf(question);
-  return question === undefined || form === undefined
-    ? {}
-    : { status: "input_required", inputRequests: { [question.key]: form } };
+  return question === undefined || !hasForms ? {} : { status: "input_required", inputRequests: formsFor(question) };
 }
 
-const taskParams: StandardSchemaV1<unknown, { readonly taskId: string }> = {
-  "~standard": {
-    version: 1,
-    vendor: "rockbot",
-    validate: (value) =>
-      isRecord(value) && typeof value["taskId"] === "string"
-        ? { value: { taskId: value["taskId"] } }
-        : { issues: [{ message: "taskId: expected the id of a task" }] },
-  },
-};
+const taskParams = fromJsonSchema<{ readonly taskId: string }>(
+  { type: "object", required: ["taskId"], properties: { taskId: { type: "string" } } },
+  boundedSchemaValidator,
+);
