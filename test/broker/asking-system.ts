@@ -38,7 +38,7 @@ export async function startAsking(text: string, set: ToolSet, { services = 2, ga
     return started.use(await startGateway(bus, config, options)).url;
   };
   const urls = await Promise.all(Array.from({ length: gateways }, open));
-  /** A request to a gateway by who has that token: a GET, or a POST of the body. */
+  /** A request to a gateway under the token of somebody: a GET, or a POST of the body. */
   const send = async (path: string, by: string, body?: object, { at = 0, headers = {} } = {}) => {
     const named = { authorization: `Bearer of-${by}`, "content-type": "application/json", ...headers };
     const post = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };

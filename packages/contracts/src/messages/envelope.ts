@@ -82,10 +82,7 @@ export const Header = {
   Grant: "rb-grant",
   /** On a request: what becomes of the call when its caller does not wait for it any more. See Keep. */
   Keep: "rb-keep",
-  /**
-   * On a request: `caller` if a person behind the caller answers the questions of the tool. The caller is told at once of
-   * each, and the call waits on for the answer.
-   */
+  /** On a request: says `caller` if a person behind the caller answers the tool's questions, each of which ends it in `pending`. */
   Asks: "rb-asks",
 } as const;
 

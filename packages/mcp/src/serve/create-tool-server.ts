@@ -50,8 +50,9 @@ export function createToolServer(source: ToolSource, { version, log, era }: Tool
   server.setRequestHandler("tools/list", async () => ({ tools: (await source.listTools()).map(toListedTool) }));
   server.setRequestHandler("tools/call", async ({ params }, ctx) => {
     const result = await callTool(source, params, { ctx, runs, questions, log });
-    if (standsForOne(result)) return result;
-    return server.projectCallToolResult(result, await advertisedSchema(source, params.name, result));
+    if (result["resultType"] !== undefined) return result;
+    const whole = result as CallToolResult;
+    return server.projectCallToolResult(whole, await advertisedSchema(source, params.name, whole));
   });
   server.setRequestHandler("prompts/list", async () => ({ prompts: promptsOf(await source.getGuides()) }));
   server.setRequestHandler("prompts/get", async ({ params }) => promptOf(await source.getGuides(), params.name));
@@ -121,9 +122,6 @@ async function callTool(
     return errorResult(error, call);
   }
 }
-
-const standsForOne = (result: CallToolResult | InputRequiredResult): result is InputRequiredResult =>
-  result["resultType"] !== undefined;
 
 /** What stands for a call that goes on: a task, or the question of its tool. */
 async function standingOf(

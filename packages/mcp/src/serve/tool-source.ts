@@ -62,20 +62,13 @@ export interface OfferedRun {
 
 /** The calls of one client that go on without their requests. */
 export interface OfferedRuns {
-  /**
-   * The key under which questions are sealed, the same wherever their answers may come; undefined where nobody behind
-   * a client answers.
-   */
+  /** Seals questions, the same wherever their answers may come. @default nobody behind a client answers */
   readonly sealKey: Uint8Array | undefined;
   /** @returns undefined if the client has made no such call, or it is forgotten */
   find(toolCallId: string): Promise<OfferedRun | undefined>;
   /** Cancels a call, if it has not ended. */
   cancel(toolCallId: string): Promise<void>;
-  /**
-   * Answers a question, if it still waits for an answer.
-   * @param content what the person filled in; undefined if the person does not want to answer
-   * @throws {ToolError} if the answer could not be brought to the tool
-   */
+  /** Answers a question that waits still; undefined declines. @throws {ToolError} if no service took the answer */
   answer(toolCallId: string, key: string, content: object | undefined): Promise<void>;
 }
 

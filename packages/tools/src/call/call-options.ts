@@ -70,10 +70,7 @@ export interface CallOptions {
    * id and arguments get its end. @default a call ends with its caller's wait
    */
   readonly keep?: Keep | undefined;
-  /**
-   * True if a person behind the caller answers the questions of the tool. Then the call ends in `pending` as soon as
-   * there is one, and waits on. @default only operators answer
-   */
+  /** True if a person behind the caller answers the tool's questions: each ends the call in `pending`, and it waits on. */
   readonly asksCaller?: boolean | undefined;
   /** Keeps the answer for 15 minutes, for `getAnswer`. @default false */
   readonly keepAnswer?: boolean | undefined;

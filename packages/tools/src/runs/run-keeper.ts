@@ -232,11 +232,7 @@ export class RunKeeper implements AsyncDisposable {
     await this.#endUnrun(run, cancelledRun(run, reason), now, "cancelled");
   }
 
-  /**
-   * Notes a person's answer to the question of a run.
-   * @param isOfCaller the person behind its caller gives it
-   * @returns how the run stands, or why not, in words
-   */
+  /** Notes the answer of an operator, or of the person behind the caller. @returns the run, or why not, in words */
   async answer(call: CallKey, answer: Answer, isOfCaller = false): Promise<Run | string> {
     if (JSON.stringify(answer.value).length > MAX_ASKED_BYTES)
       return `it has more than ${MAX_ASKED_BYTES} characters as JSON`;

@@ -107,11 +107,8 @@ export class WaitingCalls {
     return this.#command(run, ANSWER, operator, { hash, value });
   }
 
-  /** The same for the person behind the caller of a run, who may also not want to answer. */
-  async answerOfCaller(
-    run: Run,
-    answer: { readonly hash: string; readonly value: unknown; readonly isDeclined: boolean },
-  ) {
+  /** The same for the person behind the caller of a run. That one may decline. */
+  async answerOfCaller(run: Run, answer: Omit<OperatorAnswer, "operator"> & { readonly isDeclined: boolean }) {
     return this.#command(run, ANSWER_OF_CALLER, `caller:${run.caller}`, answer);
   }
 

@@ -68,8 +68,7 @@ export function callQuestions(runs: OfferedRuns | undefined) {
   };
 }
 
-const OTHER_CALL =
-  "Cannot go on with the call: the requestState is of another one. Send it with the same name and arguments";
+const OTHER_CALL = "The requestState is of another call: send it with the same name and arguments as before";
 
 const callHash = (name: string, args: object): string =>
   createHash("sha256")

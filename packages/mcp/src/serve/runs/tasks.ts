@@ -21,7 +21,7 @@ const TASKS = "io.modelcontextprotocol/tasks";
 const extensions = { [TASKS]: {} };
 const POLL_MS = 2_000;
 
-/** Whether a client knows tasks, and shows forms to a person, as its request says. */
+/** What a client can do: it knows tasks, and shows forms to a person. Each request says so. */
 export function abilitiesOf({ mcpReq }: ServerContext): { readonly hasTasks: boolean; readonly hasForms: boolean } {
   const { [CLIENT_CAPABILITIES_META_KEY]: declared } = { ...mcpReq.envelope } as Readonly<Record<string, unknown>>;
   const { extensions: known, elicitation } = (declared ?? {}) as ClientCapabilities;
