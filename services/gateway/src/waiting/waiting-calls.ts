@@ -107,7 +107,7 @@ export class WaitingCalls {
     return this.#command(run, ANSWER, operator, { hash, value });
   }
 
-  /** The same for the person behind the caller of a run. That one may decline. */
+  /** The same for the person behind the caller of a run. A person may decline. */
   async answerOfCaller(run: Run, answer: Omit<OperatorAnswer, "operator"> & { readonly isDeclined: boolean }) {
     return this.#command(run, ANSWER_OF_CALLER, `caller:${run.caller}`, answer);
   }
