@@ -155,6 +155,14 @@ function rows({ researcher, writer, webTools, agent, gateway }: Users): Row[] {
     ],
     ["an agent deletes the exchange", "refused", () => researcher.deleteExchange("rockbot")],
     ["an agent takes a service's requests", "refused", () => researcher.bind("rockbot", "tool.invoke")],
+    ["an agent calls a tool by the fast lane", "granted", () => researcher.publish("rockbot.fast", "tool.invoke")],
+    [
+      "an agent calls a tool that it may not use by the fast lane",
+      "refused",
+      () => researcher.publish("rockbot.fast", "tool.invoke.files"),
+    ],
+    ["an agent takes a service's fast lane", "refused", () => researcher.bind("rockbot.fast", "tool.invoke")],
+    ["an agent has the queue of a fast lane", "refused", () => researcher.declareQueue("rockbot.web-tools.v1.fast")],
     ["an agent reads parked messages", "refused", () => researcher.get("rockbot.files.v2.parked")],
     ["an agent forges dead letters", "refused", () => researcher.publish("rockbot.dlx.v1", "rockbot.files.v1.dlq")],
     ["an agent leads one exchange into another", "refused", () => researcher.bindExchange("rockbot", "rockbot", "#")],
@@ -201,7 +209,9 @@ test("T01: the broker grants what the policy does and nothing else, and every us
   const listed: { user: string; exchange: string }[] = JSON.parse(
     await broker.ctl("list_topic_permissions", "--formatter", "json"),
   );
-  const pairs = users.flatMap((user) => ["rockbot", "rockbot.dlx.v1"].map((exchange) => `${user} ${exchange}`));
+  const pairs = users.flatMap((user) =>
+    ["rockbot", "rockbot.dlx.v1", "rockbot.fast"].map((exchange) => `${user} ${exchange}`),
+  );
   expect(listed.map(({ user, exchange }) => `${user} ${exchange}`).sort()).toEqual(pairs.sort());
   const all: { user: string }[] = JSON.parse(await broker.ctl("list_users", "--formatter", "json"));
   expect(all.map(({ user }) => user).sort()).toEqual([...users, "test"].sort()); // that of the test itself, and no guest

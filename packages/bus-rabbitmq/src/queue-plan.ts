@@ -2,6 +2,8 @@ import { PARKED_BYTES, PARKED_MESSAGES, PARKED_MS, type QueuePart, RESULT_QUEUE_
 
 /** Where messages are published. It has no alternate exchange, which would swallow what `mandatory` should return. */
 export const EXCHANGE = "rockbot";
+/** Where messages of the fast lane are published, by the same topics. */
+export const FAST_EXCHANGE = "rockbot.fast";
 /**
  * The exchange of dead letters; its keys are queue names. It is a topic exchange, because a broker grants only the keys
  * of such exchanges one by one. At a direct exchange a service could bind and write the keys of others.
@@ -58,6 +60,9 @@ export function queueName(subscription: string, part: QueuePart = "main"): strin
 /** The name on the broker of the queue behind a subscription of kind `result`. */
 export const resultName = (subscription: string): string => `rockbot.${subscription}.v1`;
 
+/** The name on the broker of the queue from which a service takes the fast lane. */
+export const fastName = (subscription: string): string => `rockbot.${subscription}.v1.fast`;
+
 /** Where the broker puts what dies in the main queue of a service: of consumers, or of its time to live. */
 export const diedName = (subscription: string): string => `rockbot.${subscription}.v1.retry`;
 
@@ -90,6 +95,19 @@ export const nextArguments: QueueArguments = {
   ...resultArguments,
   "x-max-length-bytes": 32 * 1024 * 1024,
   "x-overflow": "drop-head",
+};
+
+/**
+ * Arguments of a queue of the fast lane, whose messages are in memory. A message without room there goes by its topic
+ * to the main queue, with one death. The queue goes when nobody has taken from it for a while: callers see that.
+ */
+export const fastArguments: QueueArguments = {
+  "x-queue-type": "classic",
+  "x-expires": RESULT_QUEUE_EXPIRES_MS,
+  "x-max-length": 10_000,
+  "x-max-length-bytes": 32 * 1024 * 1024,
+  "x-overflow": "reject-publish-dlx",
+  "x-dead-letter-exchange": EXCHANGE,
 };
 
 /** Arguments of a queue for copies, which is exclusive, deleted with its consumer, and not durable. */

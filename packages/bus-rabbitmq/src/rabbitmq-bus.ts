@@ -30,7 +30,7 @@ import { Subscription, subscribeError } from "./consume/subscription.ts";
 import { countFailedConnection, countLostConnection, observeConnection, type ShownState } from "./metrics.ts";
 import { visitParked } from "./parked/visit-parked.ts";
 import { Publisher } from "./publish/publisher.ts";
-import { EXCHANGE, mainNames, QUEUE_VERSIONS, type QueueVersions, queueName } from "./queue-plan.ts";
+import { EXCHANGE, FAST_EXCHANGE, mainNames, QUEUE_VERSIONS, type QueueVersions, queueName } from "./queue-plan.ts";
 import { declareExchanges } from "./topology.ts";
 
 /** Settings of a connection to RabbitMQ. */
@@ -109,6 +109,8 @@ const LOOK_EVERY_MS = 5_000;
 const RETURNED_LOOK_MS = 1_000;
 const MISSING = "an exchange was missing, and is declared again";
 const UP_WITHIN_MS = 2_000;
+/** AMQP's delivery mode of what is not kept on a disk. */
+const TRANSIENT = 1;
 
 class RabbitMqBus implements Bus {
   readonly traits: BusTraits;
@@ -215,17 +217,19 @@ class RabbitMqBus implements Bus {
     return this.#publisher.supervisor.state === "blocked";
   }
 
-  publish(
-    message: Envelope,
-    { mandatory = false, offerAgainMs, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal, isWanted }: PublishOptions = {},
-  ): Promise<void> {
+  publish(message: Envelope, options: PublishOptions = {}): Promise<void> {
+    const { mandatory = false, offerAgainMs, timeoutMs = DEFAULT_PUBLISH_TIMEOUT_MS, signal, isWanted, lane } = options;
     const { topic, body, ttlMs } = message;
+    const isFast = lane === "fast";
+    const isTransient = isFast || options.isTransient;
     const properties = this.#user === undefined ? toWire(message) : { ...toWire(message), userId: this.#user };
     return this.#publisher.publish({
-      exchange: EXCHANGE,
+      exchange: isFast ? FAST_EXCHANGE : EXCHANGE,
       routingKey: topic,
       body,
-      properties,
+      properties: isTransient ? { ...properties, deliveryMode: TRANSIENT } : properties,
+      isTransient,
+      isSentOnce: isFast,
       mandatory,
       offerAgainMs,
       timeoutMs,

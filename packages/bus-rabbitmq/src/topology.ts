@@ -9,6 +9,9 @@ import {
   copyName,
   DEAD_LETTER_EXCHANGE,
   EXCHANGE,
+  FAST_EXCHANGE,
+  fastArguments,
+  fastName,
   mainNames,
   nextArguments,
   type QueueArguments,
@@ -40,16 +43,15 @@ const declaring = new WeakMap<Link, Promise<boolean>>();
 export function declareExchanges(link: Link): Promise<boolean> {
   const shared = declaring.get(link);
   if (shared !== undefined) return shared;
-  const declared = declareMissingExchanges(link).finally(() => declaring.delete(link));
+  const declared = declareMissing(link, [EXCHANGE, DEAD_LETTER_EXCHANGE]).finally(() => declaring.delete(link));
   declaring.set(link, declared);
   return declared;
 }
 
-async function declareMissingExchanges(link: Link): Promise<boolean> {
+async function declareMissing(link: Link, exchanges: readonly string[]): Promise<boolean> {
   const onEach = (ask: (channel: Channel, exchange: string) => PromiseLike<unknown>) =>
     onScratchChannel(link, async (channel) => {
-      for (const exchange of [EXCHANGE, DEAD_LETTER_EXCHANGE])
-        await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
+      for (const exchange of exchanges) await link.answer("exchange.declare", Promise.resolve(ask(channel, exchange)));
     });
   try {
     await onEach((channel, exchange) => channel.checkExchange(exchange));
@@ -84,6 +86,23 @@ export async function declareService(
   for (const queue of retired) if ((await look(link, queue)) !== undefined) there.push(queue);
   if (there.length === 0) await onScratchChannel(link, (channel) => bind(link, channel, main, topics));
   return there;
+}
+
+/** Declares what the fast lane is published to, where it is not there. @throws {Error} if the broker refuses */
+export const declareFastExchange = (link: Link): Promise<boolean> => declareMissing(link, [FAST_EXCHANGE]);
+
+/**
+ * Declares the queue of a service's fast lane, bound to its topics.
+ * @returns its name
+ */
+export async function declareFast(link: Link, subscription: string, topics: readonly string[]): Promise<string> {
+  const queue = fastName(subscription);
+  await declareFastExchange(link);
+  await onScratchChannel(link, async (channel) => {
+    await declare(link, channel, queue, fastArguments);
+    for (const topic of topics) await link.answer("queue.bind", channel.bindQueue(queue, FAST_EXCHANGE, topic));
+  });
+  return queue;
 }
 
 /**

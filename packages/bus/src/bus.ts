@@ -94,6 +94,16 @@ export interface PublishOptions {
    * @default true
    */
   readonly isTraced?: boolean | undefined;
+  /**
+   * True if the bus may carry the message in its memory alone. It costs less so, and is lost with the broker.
+   * @default false
+   */
+  readonly isTransient?: boolean | undefined;
+  /**
+   * `fast`: the message goes to the subscriptions of that lane alone, in the bus's memory alone. One whose connection is
+   * lost before the confirm is not published again. @default it goes to all others
+   */
+  readonly lane?: "fast" | undefined;
 }
 
 /**
@@ -110,6 +120,7 @@ export interface PublishOptions {
 export type SubscriptionKind = "service" | "result" | "copy";
 
 /** Settings of one subscription. */
+// Many because: each kind has its own few, and all but two have a default.
 export interface SubscribeOptions {
   /** 1 to 100 of a-z, 0-9, "-" and ".". Shared by consumers that compete. */
   readonly name: string;
@@ -146,6 +157,16 @@ export interface SubscribeOptions {
    * only). It takes them sooner, as nothing has to be declared; what has died is for the first. @default false
    */
   readonly isFurther?: boolean | undefined;
+  /**
+   * `fast`: takes the messages of that lane, from a queue besides the one of the name (kind `service` only). They are
+   * lost with the broker, and with a queue that nobody takes from for a while. One whose handler throws comes once
+   * more, then it is dropped and counted. @default takes all others
+   */
+  readonly lane?: "fast" | undefined;
+  /**
+   * Called when messages flow again after the connection was lost. What was published transiently before may be gone.
+   */
+  readonly onReconnected?: (() => void) | undefined;
   /**
    * Called once no message comes any more because the bus is being closed, unless the subscription is disposed of
    * before.

@@ -27,6 +27,8 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     isToBlame,
     prefersOldest,
     onBusClosed,
+    lane,
+    onReconnected,
   } = options;
   const { prefetch = 2 * concurrency } = options;
   if (!/^[a-z0-9-]+(\.[a-z0-9-]+)*$/.test(name) || name.length > MAX_NAME) {
@@ -51,6 +53,10 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     throw new RangeError(
       `Cannot subscribe as "${name}" once more: of the kind "${kind}" each subscription is a first one`,
     );
+  if (lane !== undefined && kind !== "service")
+    throw new RangeError(
+      `Cannot subscribe as "${name}" to the fast lane: only the kind "service" has one, not "${kind}"`,
+    );
   return {
     name,
     topics,
@@ -63,5 +69,7 @@ export function checkSubscribeOptions(options: SubscribeOptions): CheckedSubscri
     ...(isToBlame === undefined ? {} : { isToBlame }),
     ...(prefersOldest === undefined ? {} : { prefersOldest }),
     ...(onBusClosed === undefined ? {} : { onBusClosed }),
+    ...(lane === undefined ? {} : { lane }),
+    ...(onReconnected === undefined ? {} : { onReconnected }),
   };
 }

@@ -47,6 +47,7 @@ export { createMemoryBus, type MemoryBusOptions } from "./memory-bus.ts";
 
 export {
   createRequester,
+  type Detour,
   type Requester,
   type RequesterOptions,
   type RequestOptions,

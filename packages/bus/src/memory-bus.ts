@@ -81,7 +81,7 @@ class MemoryBus implements Bus {
   }
 
   /** @returns why the message is not taken */
-  #push(message: Envelope, { mandatory = false, signal }: PublishOptions): unknown {
+  #push(message: Envelope, { mandatory = false, signal, lane }: PublishOptions): unknown {
     if (this.#isClosed) return new BusClosedError(`Cannot publish to "${message.topic}": the bus is closed`);
     if (signal?.aborted) return signal.reason;
     if (message.body.byteLength > MAX_BODY_BYTES) {
@@ -89,7 +89,7 @@ class MemoryBus implements Bus {
         `Cannot publish to "${message.topic}": the body has ${message.body.byteLength} bytes, at most ${MAX_BODY_BYTES} are carried`,
       );
     }
-    const queues = this.#route(message.topic);
+    const queues = this.#route(message.topic, lane);
     if (queues.length === 0 && mandatory)
       return new UnroutableError(`Cannot publish to "${message.topic}": nobody subscribes to it`);
     for (const queue of queues) {
@@ -104,7 +104,8 @@ class MemoryBus implements Bus {
 
   async subscribe(options: SubscribeOptions, handler: Handler): Promise<AsyncDisposable> {
     const checked = checkSubscribeOptions(options);
-    const { name, kind, topics } = checked;
+    const { kind, topics, lane } = checked;
+    const name = lane === undefined ? checked.name : laneName(checked.name);
     if (this.#closing !== undefined) throw new BusClosedError(`Cannot subscribe as "${name}": the bus is closed`);
     const known = kind === "copy" ? undefined : this.#queues.get(name);
     if (known !== undefined && known.kind !== kind)
@@ -224,14 +225,18 @@ class MemoryBus implements Bus {
     this.#routes.clear();
   }
 
-  #route(topic: string): MemoryQueue[] {
-    const known = this.#routes.get(topic);
+  #route(topic: string, lane: PublishOptions["lane"]): MemoryQueue[] {
+    const key = lane === undefined ? topic : laneName(topic);
+    const known = this.#routes.get(key);
     if (known !== undefined) return known;
-    const queues = [...this.#queues.values(), ...this.#copies].filter((queue) =>
-      [...queue.topics].some((pattern) => matchesTopic(pattern, topic)),
+    const queues = [...this.#queues.values(), ...this.#copies].filter(
+      (queue) => queue.lane === lane && [...queue.topics].some((pattern) => matchesTopic(pattern, topic)),
     );
     if (this.#routes.size >= MAX_ROUTES) this.#routes.clear();
-    this.#routes.set(topic, queues);
+    this.#routes.set(key, queues);
     return queues;
   }
 }
+
+/** Told from all names of subscriptions and from all topics. */
+const laneName = (name: string): string => `${name} fast`;

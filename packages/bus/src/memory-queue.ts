@@ -43,6 +43,7 @@ const outside = AsyncLocalStorage.snapshot();
  */
 export class MemoryQueue {
   readonly kind: CheckedSubscribeOptions["kind"];
+  readonly lane: CheckedSubscribeOptions["lane"];
   readonly topics = new Set<string>();
   readonly parked = new MemoryParked();
   readonly #log: Logger;
@@ -58,6 +59,7 @@ export class MemoryQueue {
   constructor(options: CheckedSubscribeOptions, log: Logger) {
     this.#name = options.name;
     this.kind = options.kind;
+    this.lane = options.lane;
     this.#log = log;
   }
 
@@ -191,6 +193,10 @@ export class MemoryQueue {
   }
 
   async #die(message: Envelope, death: Death): Promise<void> {
+    if (this.lane !== undefined) {
+      this.#log.warn({ subscription: this.#name, error: death.reason }, "dropped a message whose handler failed");
+      return;
+    }
     try {
       await this.#consumers[0]?.options.onDeadLetter?.(message, death);
     } catch (error) {
@@ -200,7 +206,7 @@ export class MemoryQueue {
   }
 
   #park(message: Envelope, reason: ParkingReason, why?: string): void {
-    if (this.kind !== "service") return;
+    if (this.kind !== "service" || this.lane !== undefined) return;
     const about = { subscription: this.#name, topic: message.topic, messageId: message.messageId, reason };
     if (message.body.byteLength > MAX_PARKED_BODY_BYTES) {
       this.#log.warn(about, "dropped a message that is too large to park");

@@ -1,7 +1,13 @@
 import { type AbortSource, Deadlines, onAbort, SlotMap } from "@rockbot/base";
 import type { Envelope } from "@rockbot/contracts";
-import type { Bus, SubscribeOptions } from "./bus.ts";
-import { BusClosedError, BusUnavailableError, QueueFullError, UnroutableError } from "./bus-errors.ts";
+import type { Bus, PublishOptions, SubscribeOptions } from "./bus.ts";
+import {
+  BusClosedError,
+  BusUnavailableError,
+  MessageTooLargeError,
+  QueueFullError,
+  UnroutableError,
+} from "./bus-errors.ts";
 
 /** Where a requester hears answers, and where it reports. */
 export interface RequesterOptions {
@@ -24,13 +30,25 @@ export interface RequestOptions {
   /** How long to wait for the answer, in milliseconds; also the time to live of the request. */
   readonly timeoutMs: number;
   readonly signal?: AbortSource | undefined;
-  /** Tells whether a reply with the right key is the answer. @default any is */
-  readonly accept?: ((reply: Envelope) => boolean) | undefined;
+  /**
+   * Tells whether a reply with the right key is the answer. `again` if it is none, and asks for the request by the
+   * durable way. @default any is
+   */
+  readonly accept?: ((reply: Envelope) => boolean | "again") | undefined;
   /** How long the request is offered again while nobody's queue takes it; see PublishOptions. */
   readonly offerAgainMs?: number | undefined;
   /** Called once the bus has confirmed the request, if that is before its answer. */
   readonly onConfirmed?: (() => void) | undefined;
+  /**
+   * Asks by the fast lane first. Gives the request as it is sent by the durable way, which happens once at most: where
+   * nobody takes it from the lane, where it may be lost with a connection, or where a reply says `again`.
+   * @default it is asked by the durable way alone
+   */
+  readonly durably?: ((why: Detour) => Envelope) | undefined;
 }
+
+/** Why a request leaves the fast lane: it has no place there, or somebody may have it. */
+export type Detour = "not_taken" | "maybe_taken";
 
 /** Sends requests and waits for their answers. Disposal fails those that wait. */
 export interface Requester extends AsyncDisposable {
@@ -78,7 +96,12 @@ class SubscribingRequester implements Requester {
   constructor(bus: Bus, options: RequesterOptions) {
     this.#bus = bus;
     this.#options = options;
-    this.#waits = { byKey: new SlotMap(), deadlines: new Deadlines(), replyTo: options.replyTo };
+    this.#waits = {
+      byKey: new SlotMap(),
+      fast: new Set(),
+      deadlines: new Deadlines(),
+      replyTo: options.replyTo,
+    };
   }
 
   get pending(): number {
@@ -86,33 +109,53 @@ class SubscribingRequester implements Requester {
   }
 
   request(message: Envelope, options: RequestOptions): Promise<Envelope> {
-    const { key = message.correlationId, offerAgainMs, onConfirmed } = options;
+    const { key = message.correlationId, durably } = options;
     if (key === undefined)
       return Promise.reject(new TypeError("Cannot send a request without a key: give it a correlation id"));
     return this.#answerTo(key, options, (wait, leftMs) => {
-      const ttlMs = Math.floor(leftMs);
-      if (ttlMs <= 0) return;
-      const { replyTo, alsoHears = [] } = this.#options;
-      const isWanted = () => wait.isOpen;
-      const asked = message.replyTo;
-      wait.isSent = true;
-      const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
-      this.#bus
-        .publish(
-          { ...message, replyTo: answerAt, ttlMs },
-          { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted },
-        )
-        .then(
-          () => {
-            if (wait.isOpen) onConfirmed?.();
-          },
-          (error: unknown) => {
-            // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another
-            // service.
-            if (!mayHaveBeenTaken(error)) wait.reject(error);
-          },
-        );
+      if (durably !== undefined) this.#askFast(wait, message, leftMs, { ...options, durably });
+      // A service that may have the request may answer it. A caller that hears "nobody has it" would ask another
+      // service.
+      else this.#publish(wait, message, leftMs, options, (error) => mayHaveBeenTaken(error) || wait.reject(error));
     });
+  }
+
+  /** Asks by the fast lane, and by the durable way if that comes to nothing. */
+  #askFast(wait: Wait, message: Envelope, leftMs: number, options: FastOptions): void {
+    const { fast } = this.#waits;
+    const dueAt = performance.now() + leftMs;
+    wait.detour = (why) => {
+      if (!fast.delete(wait)) return;
+      const again = options.durably(why);
+      this.#publish(wait, again, dueAt - performance.now(), options, (error) => {
+        if (why === "not_taken" && !mayHaveBeenTaken(error)) wait.reject(error);
+      });
+    };
+    fast.add(wait);
+    this.#publish(wait, message, leftMs, { ...options, offerAgainMs: 0, lane: "fast" }, (error) => {
+      if (error instanceof MessageTooLargeError || error instanceof BusClosedError) wait.reject(error);
+      else wait.detour?.(mayHaveBeenTaken(error) ? "maybe_taken" : "not_taken");
+    });
+  }
+
+  #publish(
+    wait: Wait,
+    message: Envelope,
+    leftMs: number,
+    { offerAgainMs, onConfirmed, lane }: Pick<RequestOptions & PublishOptions, "offerAgainMs" | "onConfirmed" | "lane">,
+    onFailed: (error: unknown) => void,
+  ): void {
+    const ttlMs = Math.floor(leftMs);
+    if (ttlMs <= 0) return;
+    const { replyTo, alsoHears = [] } = this.#options;
+    const isWanted = () => wait.isOpen && (lane === undefined || this.#waits.fast.has(wait));
+    const asked = message.replyTo;
+    wait.isSent = true;
+    const answerAt = asked !== undefined && alsoHears.includes(asked) ? asked : replyTo;
+    const sent = { ...message, replyTo: answerAt, ttlMs };
+    this.#bus.publish(sent, { mandatory: true, offerAgainMs, timeoutMs: ttlMs, isWanted, lane }).then(() => {
+      if (wait.isOpen) onConfirmed?.();
+    }, onFailed);
   }
 
   await(key: string, options: WaitOptions): Promise<Envelope> {
@@ -143,11 +186,23 @@ class SubscribingRequester implements Requester {
     const { replyTo, alsoHears = [], subscription, keyOf = (reply) => reply.correlationId, onStray } = this.#options;
     // A caller that waits for an answer is in a trace already: the handler that wakes it up needs none.
     const onBusClosed = () => this.#close("The bus was closed before the answer came");
+    const onReconnected = () => {
+      for (const wait of this.#waits.fast) wait.detour?.("maybe_taken");
+    };
     const started = this.#bus.subscribe(
-      { ...subscription, topics: [replyTo, ...alsoHears], concurrency: 512, isTraced: false, onBusClosed },
+      {
+        ...subscription,
+        topics: [replyTo, ...alsoHears],
+        concurrency: 512,
+        isTraced: false,
+        onBusClosed,
+        onReconnected,
+      },
       (reply) => {
         const wait = this.#waits.byKey.get(keyOf(reply) ?? "");
-        if (wait === undefined || wait.accept?.(reply) === false) onStray?.(reply);
+        const verdict = wait?.accept?.(reply) ?? true;
+        if (wait === undefined || verdict === false) onStray?.(reply);
+        else if (verdict === "again") wait.detour?.("maybe_taken");
         else wait.resolve(reply);
         return HEARD;
       },
@@ -202,6 +257,10 @@ function mayHaveBeenTaken(error: unknown): boolean {
   );
 }
 
+interface FastOptions extends RequestOptions {
+  readonly durably: NonNullable<RequestOptions["durably"]>;
+}
+
 const HEARD = Promise.resolve();
 
 type WaitOptions = Pick<RequestOptions, "timeoutMs" | "signal" | "accept">;
@@ -209,6 +268,8 @@ type WaitOptions = Pick<RequestOptions, "timeoutMs" | "signal" | "accept">;
 /** The state that the waits of one requester share. */
 interface Waits {
   readonly byKey: SlotMap<string, Wait>;
+  /** The waits whose requests are in the fast lane. */
+  readonly fast: Set<Wait>;
   readonly deadlines: Deadlines;
   readonly replyTo: string;
 }
@@ -219,6 +280,8 @@ class Wait {
   readonly answer: Promise<Envelope>;
   /** Somebody may have the request. */
   isSent = false;
+  /** Has a request that is in the fast lane asked by the durable way. */
+  detour: ((why: Detour) => void) | undefined;
   #resolve!: (reply: Envelope) => void;
   #reject!: (reason: unknown) => void;
   readonly #key: string;
@@ -257,6 +320,7 @@ class Wait {
   #end(): void {
     this.#callOff();
     this.#leave?.();
+    if (this.detour !== undefined) this.#waits.fast.delete(this);
     if (this.isOpen) this.#waits.byKey.delete(this.#key); // now, not when the caller wakes up: a repeat may be the very next message
   }
 }

@@ -29,6 +29,13 @@ test.each([
 });
 
 test.each([
+  ["out of the service's own fast lane", ["rockbot.s.v1.fast"], true],
+  ["out of another queue, whatever it says of before", ["amq.gen-1", "rockbot.s.v1.fast"], false],
+])("a message that found no room is straight if it came %s", (_, deaths, expected) => {
+  expect(isStraight(message({ key: "tool.invoke", deaths }), ["tool.invoke"], "rockbot.s.v1.fast")).toBe(expected);
+});
+
+test.each([
   ["by the service", { key: "rockbot.s.v1", user: "service" }, true],
   ["by another", { key: "rockbot.s.v1", user: "agent" }, false],
   ["by the service to another queue, and here by a header", { key: "rockbot.s.v1.dlq", user: "service" }, false],

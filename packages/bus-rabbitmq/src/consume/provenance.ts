@@ -12,9 +12,14 @@ type Readable = Pick<IncomingMessage, "properties"> & {
  * such a message away here.
  */
 
-/** Tells whether its sender published the message to one of these topics. */
-export function isStraight({ fields, properties }: Readable, topics: readonly string[]): boolean {
-  return deathsOf(properties.headers).length === 0 && topics.some((topic) => matchesTopic(topic, fields.routingKey));
+/**
+ * Tells whether its sender published the message to one of these topics.
+ * @param lane the queue of the service's fast lane, out of which the broker moves what has no room there
+ */
+export function isStraight({ fields, properties }: Readable, topics: readonly string[], lane?: string): boolean {
+  const deaths = deathsOf(properties.headers);
+  const isOfLane = lane !== undefined && deaths.every(({ queue }) => queue === lane);
+  return (deaths.length === 0 || isOfLane) && topics.some((topic) => matchesTopic(topic, fields.routingKey));
 }
 
 /** Tells whether the service itself has put the message back into its main queue, by that queue's name. */

@@ -18,11 +18,12 @@ import { ACCESS_REFUSED, isRefusal } from "../connection/refusal.ts";
 import type { Standstill } from "../connection/standstill.ts";
 import { maybeHandledSince } from "../copies.ts";
 import { countRefused, observeDepths, observePrefetched } from "../metrics.ts";
-import { deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
+import { type DeadLetter, deathsOf, readDeadLetter } from "../parked/dead-letter.ts";
 import { moveParked } from "../parked/move-parked.ts";
 import type { Publisher } from "../publish/publisher.ts";
 import {
   diedName,
+  fastName,
   mainNames,
   nextQueueName,
   type QueueVersions,
@@ -30,7 +31,7 @@ import {
   resultName,
   spareQueueName,
 } from "../queue-plan.ts";
-import { type CopyQueue, declareCopy, declareExchanges, declareService } from "../topology.ts";
+import { type CopyQueue, declareCopy, declareExchanges, declareFast, declareService } from "../topology.ts";
 import type { IncomingMessage } from "../wire/read-frames.ts";
 import { Consumer, type Handle, type Verdict } from "./consumer.ts";
 import { DeadLettering } from "./dead-lettering.ts";
@@ -98,6 +99,8 @@ export class Subscription {
   readonly #versions: QueueVersions;
   /** The main queues: one, but for services while an earlier release's is there. */
   readonly #mains: readonly string[];
+  /** The queue of its fast lane, out of which the broker moves to the main queue what has no room. */
+  readonly #laneQueue: string | undefined;
   readonly #log: Logger;
   readonly #stations: readonly Station[];
   readonly #observed: Disposable[] = [];
@@ -126,14 +129,17 @@ export class Subscription {
     handler: Handler,
     { publisher, standstill, user, versions, log, depths }: SubscriptionOptions,
   ) {
-    const { kind, name, concurrency, prefetch, isFurther } = options;
+    const { kind, name, concurrency, prefetch, isFurther, lane } = options;
     this.#options = options;
     this.#handler = handler;
     this.#publisher = publisher;
     this.#standstill = standstill;
     this.#user = user;
     this.#versions = versions;
-    this.#mains = kind === "service" ? mainNames(name, versions) : [resultName(name)];
+    const isDurableService = kind === "service" && lane === undefined;
+    this.#laneQueue = isDurableService ? fastName(name) : undefined;
+    if (isDurableService) this.#mains = mainNames(name, versions);
+    else this.#mains = [kind === "service" ? fastName(name) : resultName(name)];
     this.#log = log;
     this.#dead = new DeadLettering(options, { publisher, user, main: this.#mains[0] as string, log });
     const slots = new Slots(concurrency);
@@ -149,8 +155,8 @@ export class Subscription {
     // Before the main one: an instance that is seen halfway is taken for one of an earlier release, which costs
     // nothing.
     const mains = [...this.#mains.slice(1).map((queue): Station => ({ ...main, queue: () => queue })), main];
-    if (kind === "service") this.#observed.push(observeDepths(name, () => depths.read()));
-    if (isFurther) {
+    if (isDurableService) this.#observed.push(observeDepths(name, () => depths.read()));
+    if (isFurther || lane !== undefined) {
       this.#stations = mains;
       return;
     }
@@ -248,6 +254,7 @@ export class Subscription {
 
   async #attach(link: Link): Promise<void> {
     if (this.#isStopping) return;
+    const isReconnected = this.#link !== undefined && this.#link !== link;
     this.#link = link;
     this.#present = await this.#declare(link);
     const present = this.#stations.filter(({ queue }) => this.#present.includes(queue()));
@@ -255,6 +262,7 @@ export class Subscription {
     for (const outcome of consuming) if (outcome.status === "rejected") throw outcome.reason;
     await this.#lead(link);
     this.#trouble = undefined;
+    if (isReconnected) this.#options.onReconnected?.();
   }
 
   #resultQueues(): ResultQueues {
@@ -313,7 +321,8 @@ export class Subscription {
 
   /** @returns the queues that are there now */
   async #declare(link: Link): Promise<readonly string[]> {
-    const { kind, name, topics, isFurther } = this.#options;
+    const { kind, name, topics, isFurther, lane } = this.#options;
+    if (lane !== undefined) return [await declareFast(link, name, topics)];
     if (isFurther && this.#present.length === 0) return this.#mains.slice(0, 1); // declared with the first subscription; on later connections who comes first declares it
     await declareExchanges(link);
     if (this.#result !== undefined) return await this.#result.attach(link);
@@ -428,7 +437,7 @@ export class Subscription {
     return (message, receivedAt, settle, isOurs) => {
       const isRightful =
         part === "main"
-          ? isStraight(message, topics) || isPutBack(message, queue(), user)
+          ? isStraight(message, topics, this.#laneQueue) || isPutBack(message, queue(), user)
           : isOwnDeadLetter(message, queue(), user, own);
       if (isRightful) return handle(message, receivedAt, settle, isOurs);
       countRefused(subscriptionLabel(this.#options));
@@ -449,9 +458,16 @@ export class Subscription {
   ): Promise<void> {
     const { fields, properties, content } = message;
     const isPutBack = this.#mains.includes(fields.routingKey);
-    const read = isPutBack
-      ? readDeadLetter(message, this.#mains).envelope
-      : fromWire(fields.routingKey, properties, content);
+    const lane = this.#laneQueue;
+    const isFromLane = !isPutBack && lane !== undefined && deathsOf(properties.headers)[0]?.["queue"] === lane;
+    let dead: DeadLetter | undefined;
+    if (isPutBack) dead = readDeadLetter(message, this.#mains);
+    else if (isFromLane) dead = readDeadLetter(message, [lane]);
+    if (isFromLane && dead?.isExpired) {
+      queueMicrotask(() => settle("done")); // its caller has heard that its time is over
+      return;
+    }
+    const read = dead?.envelope ?? fromWire(fields.routingKey, properties, content);
     const envelope = this.#seen(read);
     const triedSince = isPutBack ? Number.NEGATIVE_INFINITY : maybeHandledSince(message, receivedAt);
     let verdict: Verdict = "done";
@@ -483,7 +499,10 @@ export class Subscription {
     error: unknown,
   ): Promise<Verdict> {
     if (this.#abort.signal.aborted) return "again";
-    if (this.#options.kind !== "service") return this.#dead.drop(envelope, error);
+    const { kind, lane } = this.#options;
+    const isOnceMore = lane !== undefined && !message.fields.redelivered && !(error instanceof DeadLetterError);
+    if (isOnceMore) return "again";
+    if (kind !== "service" || lane !== undefined) return this.#dead.drop(envelope, error);
     if (error instanceof DeadLetterError)
       return this.#dead.die(message, envelope, { reason: "rejected", message: error.message });
     this.#log.warn(

@@ -1,6 +1,6 @@
 import { RESULT_QUEUE_EXPIRES_MS } from "@rockbot/bus";
 import type { BusRights } from "@rockbot/policy";
-import { DEAD_LETTER_EXCHANGE, EXCHANGE } from "../queue-plan.ts";
+import { DEAD_LETTER_EXCHANGE, EXCHANGE, FAST_EXCHANGE } from "../queue-plan.ts";
 import { type Access, brokerRights } from "./broker-rights.ts";
 import { type PasswordHash, passwordHash } from "./password-hash.ts";
 
@@ -100,7 +100,7 @@ export function brokerDefinitions(
   const exchange = { vhost, type: "topic", durable: true, auto_delete: false, internal: false, arguments: {} };
   return {
     vhosts: [{ name: vhost }],
-    exchanges: [EXCHANGE, DEAD_LETTER_EXCHANGE].map((name) => ({ name, ...exchange })),
+    exchanges: [EXCHANGE, FAST_EXCHANGE, DEAD_LETTER_EXCHANGE].map((name) => ({ name, ...exchange })),
     users: users.map(({ user, operates }) => {
       const password = passwords.get(user);
       if (password === undefined) throw new RangeError(`Cannot define the broker's users: "${user}" has no password`);

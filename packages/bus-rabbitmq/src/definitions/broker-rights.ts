@@ -6,6 +6,8 @@ import {
   DEAD_LETTER_EXCHANGE,
   diedName,
   EXCHANGE,
+  FAST_EXCHANGE,
+  fastName,
   mainNames,
   nextQueueName,
   oldParkedName,
@@ -49,22 +51,24 @@ export function brokerRights({ user, isLegacy, serves, results, operates, publis
   const answers = results.flatMap((name) => [resultName(name), spareQueueName(name), nextQueueName(name)]);
   // All names but those of peers of before are of a bounded number: a broker limits the queues of all users only.
   const queues = [
-    ...alternatives([...parts, ...answers], numbersBelow(MAX_INSTANCES)),
+    ...alternatives([...parts, ...serves.map(fastName), ...answers], numbersBelow(MAX_INSTANCES)),
     ...alternatives([copyName(user, "*")], numbersBelow(COPY_NAMES)),
     ...(isLegacy ? alternatives([BROKER_NAMED], WORD) : []),
   ];
-  const exchanges = alternatives([EXCHANGE, ...(serves.length > 0 ? [DEAD_LETTER_EXCHANGE] : [])], WORD);
+  const exchanges = alternatives([EXCHANGE, FAST_EXCHANGE, ...(serves.length > 0 ? [DEAD_LETTER_EXCHANGE] : [])], WORD);
   const parked = alternatives(
     operates.map((service) => queueName(service, "parked")),
     WORD,
   );
+  const messages = { write: expression(publishes, WORD), read: expression(hears, `(?:${WORD}|\\*)`) };
   return {
     user,
     configure: anyOf(queues),
     write: anyOf([...queues, ...exchanges]),
     read: anyOf([...queues, ...exchanges, ...parked]),
     topics: {
-      [EXCHANGE]: { write: expression(publishes, WORD), read: expression(hears, `(?:${WORD}|\\*)`) },
+      [EXCHANGE]: messages,
+      [FAST_EXCHANGE]: messages,
       [DEAD_LETTER_EXCHANGE]: { write: expression(parts, WORD), read: expression(parts, WORD) },
     },
   };

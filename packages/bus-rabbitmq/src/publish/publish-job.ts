@@ -14,6 +14,10 @@ export interface Publication {
   readonly offerAgainMs?: number | undefined;
   readonly timeoutMs: number;
   readonly ttlMs?: number | undefined;
+  /** True if no queue has to write it to a disk, so that its confirm is not worth its price. @default false */
+  readonly isTransient?: boolean | undefined;
+  /** True if it is not sent again when its channel ends before the confirm. @default false */
+  readonly isSentOnce?: boolean | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly isWanted?: (() => boolean) | undefined;
 }
@@ -48,6 +52,9 @@ export class PublishJob implements OutgoingMessage {
   /** The time of the first attempt, on the clock of `performance.now()`. */
   #firstSentAt: number | undefined;
   #firstReturnedAt: number | undefined;
+  readonly isSentOnce: boolean;
+  /** The broker is asked about it with others, and does not confirm it. */
+  isTransient: boolean;
   readonly #offerAgainMs: number;
   readonly #expiresAt: number;
   readonly #isWanted: Publication["isWanted"];
@@ -67,6 +74,8 @@ export class PublishJob implements OutgoingMessage {
       offerAgainMs = 0,
       timeoutMs,
       ttlMs,
+      isTransient = false,
+      isSentOnce = false,
       signal,
       isWanted,
     } = publication;
@@ -75,6 +84,8 @@ export class PublishJob implements OutgoingMessage {
     this.mandatory = mandatory;
     this.properties = properties;
     this.body = body;
+    this.isSentOnce = isSentOnce;
+    this.isTransient = isTransient;
     this.#offerAgainMs = offerAgainMs;
     this.#expiresAt = ttlMs === undefined ? Number.POSITIVE_INFINITY : performance.now() + ttlMs;
     this.#isWanted = isWanted;
@@ -114,6 +125,11 @@ export class PublishJob implements OutgoingMessage {
       this.properties = asCopy(this.properties, now - this.#firstSentAt);
     this.#firstSentAt ??= now;
     return undefined;
+  }
+
+  /** Its channel has ended before the confirm, and it is not sent again. */
+  isLost(): void {
+    this.settle(this.#unavailable(": the connection was lost before the broker had confirmed"));
   }
 
   /** The bus is being closed, and the broker has not confirmed it. */

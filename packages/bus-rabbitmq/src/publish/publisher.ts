@@ -14,8 +14,9 @@ import type { Link, LinkOptions } from "../connection/link.ts";
 import { ACCESS_REFUSED, NOT_FOUND } from "../connection/refusal.ts";
 import type { Standstill } from "../connection/standstill.ts";
 import { observePublisher } from "../metrics.ts";
-import { declareExchanges } from "../topology.ts";
+import { declareExchanges, declareFastExchange } from "../topology.ts";
 import { numberOf } from "../wire/amqplib-internals.ts";
+import { AskingChannel } from "./asking-channel.ts";
 import { type JobKeeper, type Publication, PublishJob } from "./publish-job.ts";
 import { Unconfirmed } from "./unconfirmed.ts";
 
@@ -62,6 +63,8 @@ export class Publisher {
   #waitingBytes = 0;
   #unconfirmed = new Unconfirmed<PublishJob>();
   #channel: ConfirmChannel | undefined;
+  /** For what is transient; undefined while it is being opened. */
+  #asking: AskingChannel | undefined;
   #channelNumber = 0;
   #isClosed = false;
   #onIdle: (() => void) | undefined;
@@ -152,7 +155,8 @@ export class Publisher {
       };
       this.#checkIdle();
     });
-    for (const job of [...this.#unconfirmed, ...this.#waiting, ...this.#returned]) job.busCloses();
+    for (const job of [...this.#unconfirmed, ...(this.#asking?.jobs() ?? []), ...this.#waiting, ...this.#returned])
+      job.busCloses();
     this.#observed[Symbol.dispose]();
     await this.#supervisor.close();
   }
@@ -160,7 +164,7 @@ export class Publisher {
   #checkIdle(): void {
     if (this.#onIdle === undefined || this.#waiting.size > 0 || this.#returned.size > 0) return;
     for (const job of this.#unconfirmed) if (!job.isSettled) return;
-    this.#onIdle();
+    if ((this.#asking?.size ?? 0) === 0) this.#onIdle();
   }
 
   /** Opens the channel for publishing on a new connection, or anew on the same one. */
@@ -171,7 +175,7 @@ export class Publisher {
     channel.on("error", (error) => {
       cause = error;
     });
-    channel.on("return", (message) => this.#onReturn(message));
+    channel.on("return", (message) => this.#onReturn(message, this.#unconfirmed));
     link.listen(channel, { onVerdict: (tag, isMultiple, isTaken) => this.#onConfirm(tag, isMultiple, isTaken) });
     channel.on("close", () => this.#onChannelGone(link, channel, cause));
     link.signal.throwIfAborted(); // then "close" was before anybody listened
@@ -179,6 +183,32 @@ export class Publisher {
     this.#channelNumber = numberOf(channel);
     this.#unconfirmed = new Unconfirmed();
     this.#stopWatching();
+    await this.#openAsking(link);
+  }
+
+  async #openAsking(link: Link): Promise<void> {
+    await declareFastExchange(link).catch(() => link.signal.throwIfAborted()); // without it nobody has a lane, and nobody is asked by it
+    const asking = await AskingChannel.open(link, {
+      onReturn: (message, jobs) => this.#onReturn(message, jobs),
+      onTaken: (jobs) => {
+        for (const job of jobs) this.#hasTaken(job);
+        this.#afterWord();
+      },
+      onGone: (jobs, cause) => {
+        if (this.#asking !== asking) return;
+        this.#asking = undefined;
+        this.#sendAgain(jobs.filter((job) => !job.isSettled));
+        if ((cause as { readonly code?: unknown } | undefined)?.code === NOT_FOUND) this.#onExchangeMissing?.();
+        if (link.signal.aborted || this.#isClosed) return;
+        this.#log.warn(
+          { reason: reasonOf(cause), unconfirmed: jobs.length },
+          "the broker closed the channel for publishing",
+        );
+        this.#openAsking(link).catch((error) => link.destroy(error));
+        this.#pump();
+      },
+    });
+    this.#asking = asking;
   }
 
   /** Sends what waits, as far as it may go now. */
@@ -200,10 +230,13 @@ export class Publisher {
   }
 
   /** Tells whether it has room among the unconfirmed ones. */
-  #mayGo({ body, isSuspect }: PublishJob): boolean {
-    const { size, bytes, oldest } = this.#unconfirmed;
+  #mayGo({ body, isSuspect, isTransient }: PublishJob): boolean {
+    const asking = isTransient ? this.#asking : undefined;
+    const { size, bytes } = asking ?? this.#unconfirmed;
     if (size === 0) return true;
     if (size >= MAX_UNCONFIRMED || bytes + body.byteLength > MAX_UNCONFIRMED_BYTES) return false;
+    if (asking !== undefined) return true;
+    const { oldest } = this.#unconfirmed;
     return !isSuspect && oldest?.isSuspect !== true; // suspects go alone
   }
 
@@ -218,14 +251,15 @@ export class Publisher {
       return;
     }
     job.isReturned = false;
-    this.#unconfirmed.add(job);
+    if (!job.isTransient || this.#asking === undefined) this.#unconfirmed.add(job);
     if (this.#endWatch === undefined) this.#watchForSilence(link);
   }
 
   /** @returns the error if a property cannot be carried: then nothing has been written */
   #write(job: PublishJob, link: Link): unknown {
     try {
-      link.outbox.publish(this.#channelNumber, job);
+      if (job.isTransient && this.#asking !== undefined) this.#asking.publish(job);
+      else link.outbox.publish(this.#channelNumber, job);
       return undefined;
     } catch (error) {
       return error;
@@ -233,8 +267,8 @@ export class Publisher {
   }
 
   /** The broker names a message that came back by nothing but its properties. It comes before the message's confirm. */
-  #onReturn({ fields, properties }: Message): void {
-    for (const job of this.#unconfirmed) {
+  #onReturn({ fields, properties }: Message, jobs: Iterable<PublishJob>): void {
+    for (const job of jobs) {
       if (
         job.isReturned ||
         !job.mandatory ||
@@ -249,12 +283,21 @@ export class Publisher {
 
   #onConfirm(tag: number, isMultiple: boolean, isTaken: boolean): void {
     for (const job of this.#unconfirmed.take(tag, isMultiple)) {
-      if (!isTaken) job.settle(queueFull(job));
-      else if (job.isReturned) this.#comesBack(job);
-      else job.settle();
+      if (isTaken) this.#hasTaken(job);
+      else job.settle(queueFull(job));
     }
+    this.#afterWord();
+  }
+
+  #hasTaken(job: PublishJob): void {
+    if (job.isReturned) this.#comesBack(job);
+    else job.settle();
+  }
+
+  /** The broker has spoken about some messages. */
+  #afterWord(): void {
     this.#pump();
-    if (this.#unconfirmed.size === 0) this.#stopWatching();
+    if (this.#unconfirmed.size === 0 && (this.#asking?.size ?? 0) === 0) this.#stopWatching();
     this.#checkIdle();
   }
 
@@ -287,12 +330,7 @@ export class Publisher {
     const isAngry = cause?.code !== undefined && !isMissing && !link.signal.aborted;
     if (isAngry && unsettled.length === 1) unsettled.shift()?.settle(refused(cause));
     if (isAngry) for (const job of unsettled) job.isSuspect = true;
-    for (const job of unsettled) {
-      if (!isOneRefused) job.mayBeOut = true;
-      this.#waitingBytes += job.body.byteLength;
-    }
-    this.#waiting = new Set([...unsettled, ...this.#waiting]);
-    this.#checkIdle();
+    this.#sendAgain(unsettled, isOneRefused);
     if (link.signal.aborted) return;
     if (this.#isClosed && cause === undefined) return; // as its connection is being closed, in order
     this.#log.warn(
@@ -303,6 +341,23 @@ export class Publisher {
       () => this.#pump(),
       (error) => link.destroy(error),
     );
+  }
+
+  /** Sends first what was on its way when its channel ended, but for what is sent once. @param isRefused nobody has it */
+  #sendAgain(unsettled: readonly PublishJob[], isRefused = false): void {
+    const again: PublishJob[] = [];
+    for (const job of unsettled) {
+      if (!isRefused) job.mayBeOut = true;
+      if (job.isSentOnce) {
+        job.isLost();
+        continue;
+      }
+      job.isTransient = false; // a confirm says of each what becomes of it
+      this.#waitingBytes += job.body.byteLength;
+      again.push(job);
+    }
+    this.#waiting = new Set([...again, ...this.#waiting]);
+    this.#checkIdle();
   }
 
   /**

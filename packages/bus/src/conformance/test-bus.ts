@@ -4,6 +4,7 @@ import { BusClosedError } from "../bus-errors.ts";
 import { collector, envelope, unique } from "./fixtures.ts";
 import { testDelivery } from "./test-delivery.ts";
 import { testFailures } from "./test-failures.ts";
+import { testFastLane } from "./test-fast-lane.ts";
 import { testParked } from "./test-parked.ts";
 import { testRequests } from "./test-requests.ts";
 import { testSubscriptions } from "./test-subscriptions.ts";
@@ -30,6 +31,7 @@ export function testBus(name: string, create: () => Promise<Bus>, { isDurable }:
     testFailures(create);
     testParked(create, isDurable);
     testRequests(create);
+    testFastLane(create);
 
     test("refuses everything once it is closed, and closes once", async () => {
       const bus = await create();
