@@ -119,6 +119,7 @@ function toolsModule(
     inputSchema: ${JSON.stringify(inputSchema)},
     outputSchema: ${JSON.stringify(outputSchema)},
     readOnly: ${schema["x-readOnly"] === true},
+    fast: ${schema["x-fast"] === true},
     idempotent: ${schema["x-idempotent"] === true},
     dangerous: ${schema["x-dangerous"] === true},
     cacheSeconds: ${schema["x-cacheSeconds"] ?? 0},

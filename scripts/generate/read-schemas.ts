@@ -6,7 +6,7 @@ import { schemaFaults } from "./schema-faults.ts";
 const TOOL_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 /** Keywords of a tool that are on or off. */
-const SWITCHES = ["x-readOnly", "x-idempotent", "x-dangerous"];
+const SWITCHES = ["x-readOnly", "x-fast", "x-idempotent", "x-dangerous"];
 
 /** What a YAML file says, or its first fault with its line. */
 export function readYaml(file: string, text: string): { readonly value?: unknown; readonly faults: readonly string[] } {

@@ -9,6 +9,7 @@ const OWN_KEYWORDS = [
   "x-dangerous",
   "x-example",
   "x-exampleNeeds",
+  "x-fast",
   "x-idempotent",
   "x-message",
   "x-readOnly",

@@ -59,11 +59,13 @@ test("rockbot calls reads the journals in Redis, and says what is missing withou
   {
     await using store = await connectRedisJournalStore(url);
     await using journal = new CallJournal({ caller: "test-agent.0", store });
-    journal.asked({ toolCallId, toolName: "echo", timeoutMs: 1_000 });
+    journal.asked({ toolCallId, toolName: "echo", timeoutMs: 1_000 }).wentBy("fast");
   }
   expect(await runHere(["calls", "show", toolCallId, "--redis", url], options)).toMatchObject({
     code: 0,
-    stdout: expect.stringContaining(`echo for test-agent.0, call ${toolCallId}\nasked after`),
+    stdout: expect.stringMatching(
+      new RegExp(`^echo for test-agent.0, call ${toolCallId}\\nasked after .*\\nasked by the fast lane\\n`),
+    ),
   });
   expect((await runHere(["calls", "--redis", url, "--limit", "1000"], options)).stdout).toContain(toolCallId);
   expect(await runHere(["calls"], options)).toMatchObject({

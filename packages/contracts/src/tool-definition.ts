@@ -14,6 +14,11 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   readonly outputSchema?: object | undefined;
   /** A run changes nothing: a redelivered call may run again without a claim. */
   readonly readOnly: boolean;
+  /**
+   * Its calls may be asked in the bus's memory alone, where that is cheaper: it is read-only, and done in little time.
+   * @default false
+   */
+  readonly fast?: boolean | undefined;
   /** A second run has no further effect. */
   readonly idempotent: boolean;
   /**

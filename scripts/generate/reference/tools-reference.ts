@@ -45,7 +45,8 @@ function effects(schema: JsonSchema): string {
       : ` An agent keeps a result of more than ${threshold} characters in chunks of ${chunkLength}.`;
   const danger =
     schema["x-dangerous"] === true ? " Dangerous: allowed only to callers whose policy names it in full." : "";
-  return `${repeat}${kept}${size}${danger}`;
+  const lane = schema["x-fast"] === true ? " Its calls take the fast lane." : "";
+  return `${repeat}${lane}${kept}${size}${danger}`;
 }
 
 /** A call from the shell and by HTTP, with the arguments of `x-example`, if the schema has them. */

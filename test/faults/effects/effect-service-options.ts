@@ -18,6 +18,8 @@ export interface EffectServiceOptions {
   readonly deployed?: { readonly policyFile: string; readonly auditFile: string } | undefined;
   /** Has calls wait for people: by the text of a policy, and the public key of the operators' door in PEM. */
   readonly waiting?: { readonly policy: string; readonly operatorKey: string } | undefined;
+  /** Has calls of the read-only tool come by the fast lane. */
+  readonly isFast?: boolean | undefined;
   readonly concurrency?: number | undefined;
   readonly heartbeatSeconds?: number | undefined;
   /** The versions of the release that it stands for. @default this one */

@@ -31,6 +31,7 @@ const {
   queueVersions,
   killAt,
   killCalls = 1,
+  isFast = false,
   waiting,
 } = JSON.parse(process.argv[2] ?? "{}") as EffectServiceOptions;
 const say = (fields: object, text = "") => void process.stderr.write(`${text} ${JSON.stringify(fields)}\n`);
@@ -57,7 +58,10 @@ await using _tools = await serveTools(
       killSwitch,
       onEffect: (id) => ledger.write("effect", id),
       onAborted: (id) => ledger.write("aborted", id),
-    }).map((tool) => ({ ...tool, definition: { ...tool.definition, name: `${tool.definition.name}_${service}` } })),
+    }).map((tool) => ({
+      ...tool,
+      definition: { ...tool.definition, fast: isFast, name: `${tool.definition.name}_${service}` },
+    })),
     guides: [{ name: service, summary: "For tests.", document: "# Tests" }],
   },
   { service, concurrency, claims, log, ...more, ...(await openWaiting()) },

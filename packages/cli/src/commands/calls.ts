@@ -66,6 +66,9 @@ export async function showCall(toolCallId: string, { redis, json = false }: Call
     `${stateOf(call)} after ${durationOf(call)}, ${attemptsOf(call)}; deadline ${new Date(call.deadlineAt).toISOString()}`,
     ...(call.policy === undefined ? [] : [`decided by policy revision ${call.policy}`]),
     ...(call.service === undefined ? [] : [`answered by ${call.service}${layerOf(call)}`]),
+    ...(call.lane === undefined
+      ? []
+      : [`asked by the fast lane${call.lane === "fast" ? "" : ", then by the durable way"}`]),
     ...(call.isRedelivered ? ["delivered to the service more than once"] : []),
     ...call.steps.map(
       ({ step, at }) =>

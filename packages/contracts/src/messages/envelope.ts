@@ -80,6 +80,8 @@ export const Header = {
    * reads it.
    */
   Grant: "rb-grant",
+  /** On the answer to a request of the fast lane: `durable` if it is none, and the request is to come the durable way. */
+  Lane: "rb-lane",
   /** On a request: what becomes of the call when its caller does not wait for it any more. See Keep. */
   Keep: "rb-keep",
   /** On a request: says `caller` if a person behind the caller answers the tool's questions, each of which ends it in `pending`. */

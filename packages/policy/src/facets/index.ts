@@ -6,6 +6,7 @@ import { costPerDay } from "./cost-per-day.ts";
 import { credentials } from "./credentials.ts";
 import { depth } from "./depth.ts";
 import type { Asked, Facet, Said } from "./facet.ts";
+import { fast } from "./fast.ts";
 import { hosts } from "./hosts.ts";
 import { inFlight } from "./in-flight.ts";
 import { keep } from "./keep.ts";
@@ -34,6 +35,7 @@ export const facets = {
   spaces,
   queues,
   keep,
+  fast,
 };
 
 export type FacetName = keyof typeof facets;

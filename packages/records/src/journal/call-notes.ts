@@ -48,6 +48,7 @@ export class CallNotes {
   /** What the service tells, as it came, and when. */
   #told: string | undefined;
   #gave: TextDigest | undefined;
+  #lane: CallRecord["lane"];
   #toldAfter = 0;
   #last: NotedStep | undefined;
   #count = 0;
@@ -62,6 +63,7 @@ export class CallNotes {
     this.#policy = begun.policy;
     this.#service = begun.service;
     this.#gave = begun.gave;
+    this.#lane = begun.lane;
     this.startedAt = steps[0]?.at ?? keeper.now();
     for (const { step, at } of steps) this.#add(step, at);
   }
@@ -97,6 +99,11 @@ export class CallNotes {
     this.#toldAfter = this.#keeper.now() - this.startedAt;
   }
 
+  /** Notes the lane that it is asked by. */
+  wentBy(lane: CallRecord["lane"]): void {
+    this.#lane = lane;
+  }
+
   /** Notes what its result is like. */
   gave(result: TextDigest): void {
     this.#gave = result;
@@ -119,7 +126,8 @@ export class CallNotes {
     const at = layer === undefined ? {} : { layer };
     const again = isRedelivered ? { isRedelivered } : {};
     const gave = this.#gave === undefined ? {} : { gave: this.#gave };
-    const end = { ...policy, ...service, ...at, ...again, ...gave, ...code, ...reason };
+    const lane = this.#lane === undefined ? {} : { lane: this.#lane };
+    const end = { ...lane, ...policy, ...service, ...at, ...again, ...gave, ...code, ...reason };
     return { ...begun, ...opens, ...sent, state: this.#state, ...end, steps };
   }
 

@@ -74,6 +74,11 @@ export interface CallRecord {
   readonly service?: string | undefined;
   /** The layer of the service that refused it, or answered in the tool's place, as the service says. */
   readonly layer?: string | undefined;
+  /**
+   * It was asked by the fast lane, and perhaps once more by the durable way.
+   * @default by the durable way alone
+   */
+  readonly lane?: "fast" | "fast_then_durable" | undefined;
   /** The service got it more than once, as it says. */
   readonly isRedelivered?: boolean | undefined;
   /** Digests of the arguments and the result, which the record does not have: see KeptTexts. */

@@ -65,6 +65,7 @@ export async function announceTools(bus: Bus, options: AnnounceOptions): Promise
   const { service } = options;
   const told = new ToldList(bus, options);
   let telling: NodeJS.Timeout | undefined;
+  let isLeaving = false;
   const probes = await bus.subscribe(
     { name: `announce.${service}`, topics: [PROBE_TOPIC, listTopic(service)], kind: "copy", ...METERED },
     async (message) => told.hearProbe(message),
@@ -74,6 +75,7 @@ export async function announceTools(bus: Bus, options: AnnounceOptions): Promise
 
   return {
     update(changed) {
+      if (isLeaving) return;
       told.next = toAnnouncement(changed);
       telling ??= setTimeout(() => {
         telling = undefined;
@@ -81,6 +83,7 @@ export async function announceTools(bus: Bus, options: AnnounceOptions): Promise
       }, TOGETHER_MS);
     },
     async [Symbol.asyncDispose]() {
+      isLeaving = true;
       clearTimeout(telling);
       await heartbeats[Symbol.asyncDispose]();
       await told.beat({ isLeaving: true });

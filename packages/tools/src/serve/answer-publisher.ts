@@ -30,10 +30,12 @@ export class AnswerPublisher {
 
   /**
    * @param deadline of the call, on the clock of `performance.now()`
+   * @param isTransient whether it may be carried in the bus's memory alone
    * @throws as Bus.publish, but for what a caller's queue is to blame for
    */
-  async publish(answer: Envelope, caller: string, deadline: number): Promise<void> {
-    const isTaken = (await this.#isTaken(answer, deadline)) ?? (await this.#offerAgain(answer, caller, deadline));
+  async publish(answer: Envelope, caller: string, deadline: number, isTransient = false): Promise<void> {
+    const isTaken =
+      (await this.#isTaken(answer, deadline, isTransient)) ?? (await this.#offerAgain(answer, caller, deadline));
     if (!isTaken) this.#options.onUnrouted();
   }
 
@@ -58,13 +60,14 @@ export class AnswerPublisher {
   }
 
   /** @returns false if the caller has no queue, undefined if that takes nothing now, or nothing leads to it */
-  async #isTaken(answer: Envelope, deadline: number): Promise<boolean | undefined> {
+  async #isTaken(answer: Envelope, deadline: number, isTransient?: boolean): Promise<boolean | undefined> {
     try {
       // Without a time to live: what waits ends with the caller's queue, and each that has one costs the broker a
       // timer.
       await this.#bus.publish(answer, {
         mandatory: true,
         isTraced: false,
+        isTransient,
         timeoutMs: Math.max(LATE_PUBLISH_MS, deadline - performance.now()),
       });
       return true;

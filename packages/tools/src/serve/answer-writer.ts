@@ -83,14 +83,24 @@ export class AnswerWriter {
     if (steps !== undefined) headers[Header.Steps] = steps.text();
     if (left !== undefined) headers[Header.Blob] = left;
     if (progress > 0) headers[Header.Progress] = String(progress);
-    const { topic, correlationId, caller } = address;
-    const { type, body } = encoded;
-    const { answers, service } = this.#options;
-    await answers.publish(
-      createEnvelope({ topic, type, source: service, correlationId, headers, body }),
-      caller,
-      deadline,
+    await this.#publish(address, encoded, headers, deadline);
+  }
+
+  /** Asks the caller of a call that came by the fast lane to ask by the durable way. */
+  async askDurably(address: Address, request: Ids, deadline: number): Promise<void> {
+    const why = new ToolError(
+      ToolErrorCode.Unavailable,
+      `"${request.toolName}" did not run this call as it came. Try again.`,
+      { details: { mayHaveRun: true } },
     );
+    await this.#publish(address, toolRequestForm.write(request, why), { [Header.Lane]: "durable" }, deadline);
+  }
+
+  #publish(address: Address, { type, body }: EncodedReply, headers: Record<string, string>, deadline: number) {
+    const { topic, correlationId, caller, isTransient } = address;
+    const { answers, service } = this.#options;
+    const answer = createEnvelope({ topic, type, source: service, correlationId, headers, body });
+    return answers.publish(answer, caller, deadline, isTransient);
   }
 
   /** How large an answer may be. */

@@ -24,6 +24,8 @@ export interface Address {
   readonly caller: string;
   /** The capability under which a large answer may be left in the blob store. */
   readonly blob?: string | undefined;
+  /** True if an answer may be carried in the bus's memory alone, as the request was. @default false */
+  readonly isTransient?: boolean | undefined;
 }
 
 /** Undefined if the request names a topic that no answer to its sender may go to, or its sender is unknown. */
@@ -31,10 +33,11 @@ export function addressOf(
   message: Envelope,
   sender: Sender | Stranger,
   { replyTopic }: RequestForm,
+  isTransient = false,
 ): Address | undefined {
   const { replyTo = replyTopic, correlationId } = message;
   return sender.mayHear?.(replyTo)
-    ? { topic: replyTo, correlationId, caller: callerOf(message, sender), blob: capabilityOf(message) }
+    ? { topic: replyTo, correlationId, caller: callerOf(message, sender), blob: capabilityOf(message), isTransient }
     : undefined;
 }
 

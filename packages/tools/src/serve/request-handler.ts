@@ -9,6 +9,7 @@ import { callerOf, type Identity, type Sender, type Stranger } from "../messages
 import { formOf, type RequestedCall, type RequestForm } from "../messages/request-form.ts";
 import type { AnswerWriter } from "./answer-writer.ts";
 import type { CallEntry, createCallAudit } from "./call-audit.ts";
+import type { FastLane } from "./fast-lane.ts";
 import type { Intake } from "./intake.ts";
 import { type Address, addressOf, budgetMs, guessCall, readRequest } from "./read-request.ts";
 import { type RequestLimit, tooMany } from "./request-limit.ts";
@@ -31,6 +32,8 @@ export interface RequestHandlerOptions {
   readonly tally: CallTally;
   readonly answers: AnswerWriter;
   readonly audited: ReturnType<typeof createCallAudit>;
+  /** Says which tools take calls by the fast lane. */
+  readonly lane: Pick<FastLane, "admits">;
 }
 
 /** A call as it came. */
@@ -42,6 +45,8 @@ interface Received {
   readonly form: RequestForm;
   readonly entry: CallEntry;
   readonly waiting: WaitingRequest;
+  /** It came by the fast lane. */
+  readonly isFast: boolean;
 }
 
 /** Handles each message on a service's topic. */
@@ -60,14 +65,16 @@ export class RequestHandler {
 
   /**
    * Resolves once the request is answered, or is another's to answer.
+   * @param lane the one that it came by
    * @throws {DeadLetterError} if nobody can be answered
    */
-  async handle(message: Envelope, delivery: Delivery): Promise<void> {
+  async handle(message: Envelope, delivery: Delivery, lane?: "fast"): Promise<void> {
     const { forms, identity, intake, limit, waiting, answers } = this.#options;
     const form = formOf(message, forms);
     const sender = identity.senderOf(message);
     const caller = callerOf(message, sender);
-    const address = addressOf(message, sender, form);
+    const isFast = lane === "fast";
+    const address = addressOf(message, sender, form, isFast);
     if (address === undefined) return this.#giveUpUnanswerable(message, sender, form);
     const retryAfterMs = delivery.isRedelivered ? undefined : limit.retryAfterMs(caller, message.body.byteLength);
     if (retryAfterMs !== undefined && !limit.answersRefusal(caller)) return;
@@ -89,7 +96,7 @@ export class RequestHandler {
       return refuse(read, retryAfterMs === undefined ? "read" : "messages");
     }
     if ("refusal" in sender) return refuse(sender.refusal, "sender");
-    await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits });
+    await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits, isFast });
   }
 
   /** Answers a request that the bus has given up. */
@@ -122,8 +129,8 @@ export class RequestHandler {
   }
 
   async #answer({ request, budgetMs: budget }: RequestedCall, received: Received): Promise<void> {
-    const { calls, tally, answers } = this.#options;
-    const { sender, message, delivery, address, form, entry } = received;
+    const { calls, tally, answers, lane } = this.#options;
+    const { sender, message, delivery, address, form, entry, isFast } = received;
     const deadline = delivery.receivedAt + budgetMs(message, budget);
     const steps = new CallSteps(delivery.receivedAt, "find", delivery.isRedelivered);
     const found = calls.find(request, message, sender.caller);
@@ -135,6 +142,11 @@ export class RequestHandler {
       if (!(await isOurs(delivery))) return entry.end(request, "superseded");
       const refusal = mayHaveRun ? unknownOutcome(request) : found;
       return answers.write(address, request, refusal, deadline, { form, entry, steps });
+    }
+    // What may have been begun is run by the durable way, where a call that kills its service is tried alone.
+    if (isFast && (delivery.isRedelivered || !lane.admits(found.definition))) {
+      await entry.end(request, "superseded");
+      return answers.askDurably(address, request, deadline);
     }
     const performed = await calls.perform(found, request, { ...received, deadline, steps });
     const { named, reply, decision, progress } = performed;

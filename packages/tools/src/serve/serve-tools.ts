@@ -22,7 +22,12 @@ import { type CommandHandler, createCommandTaker } from "../commands/take-comman
 import { checkToolSet } from "../define/check-tool-set.ts";
 import { isProvider } from "../define/tool-provider.ts";
 import type { ToolSet } from "../define/tool-set.ts";
-import { type AnnouncedList, announceTools, RESERVED_SERVICE } from "../discover/announce-tools.ts";
+import {
+  type AnnouncedList,
+  type AnnounceOptions,
+  announceTools,
+  RESERVED_SERVICE,
+} from "../discover/announce-tools.ts";
 import { CallTally } from "../layers/call-tally.ts";
 import { CallClaims } from "../layers/claim.ts";
 import { servingLayers } from "../layers/layers.ts";
@@ -36,6 +41,7 @@ import { RunKeeper } from "../runs/run-keeper.ts";
 import { AnswerPublisher } from "./answer-publisher.ts";
 import { AnswerWriter } from "./answer-writer.ts";
 import { createCallAudit } from "./call-audit.ts";
+import { FastLane } from "./fast-lane.ts";
 import { Intake } from "./intake.ts";
 import { RequestHandler, type RequestHandlerOptions } from "./request-handler.ts";
 import { RequestLimit } from "./request-limit.ts";
@@ -212,7 +218,8 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       hop: messagingSpan(bus, "process", topic),
     }),
   });
-  const list = (): AnnouncedList => ({ tools: served.announced(placeOf), guides: set.guides ?? [] });
+  const lane = started.use(new FastLane({ bus, service, policy, isAside, log }));
+  const list = (): AnnouncedList => ({ tools: served.announced(placeOf, lane), guides: set.guides ?? [] });
   if (!isProvider(set)) checkToolSet(service, list());
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
@@ -229,6 +236,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     waiting: started.use(new WaitingRequests(service)),
     tally,
     answers,
+    lane,
     audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
     log,
   };
@@ -247,17 +255,41 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   started.use(await takeCancels(bus, { service, identity, meter, takeCommand, ...cancelling }));
   const take = (of: SomeTools, place: Pick<AsideTools, "subscription" | "topic">) =>
     takeRequests({ ...parts, served: of, calls: callsOf(of) }, { ...queue, ...place });
-  const queues = [keeper, await take(served, { subscription: service, topic })];
+  const main = await take(served, { subscription: service, topic });
+  const queues: AsyncDisposable[] = [keeper, main, lane];
   started.defer(async () => void (await Promise.all(queues.map((each) => each[Symbol.asyncDispose]()))));
   if (options.aside !== undefined) queues.push(await take(served.only(options.aside.tools), options.aside));
+  const openLane = () => lane.openFor(served.definitions, main.takeFast);
   const isWhole = (): boolean => !isProvider(set) || set.isWhole !== false;
   const status = () => ({ version, calls: tally.counts(parts.waiting.oldestMs), problems: standingProblems() });
-  const announcer = started.use(
-    await announceTools(bus, { service, list: list(), isWhole, status, identity, policy, log }),
-  );
-  started.defer(served.onChange(() => announcer.update(list())));
-  announcer.update(list()); // what changed while the first announcement was on its way
+  const announced = { service, list, isWhole, status, identity, policy, log };
+  await announceServed(bus, started, { ...announced, openLane, onChange: (changed) => served.onChange(changed) });
   return started.move();
+}
+
+interface AnnouncedSet extends Omit<AnnounceOptions, "list" | "policy"> {
+  readonly policy: PolicyHolder;
+  readonly list: () => AnnouncedList;
+  /** @returns whether the fast lane is open now, and was not before */
+  readonly openLane: () => Promise<boolean>;
+  readonly onChange: (changed: () => void) => () => void;
+}
+
+/** Announces what is served, and again whenever that changes, until `started` is disposed of. */
+async function announceServed(
+  bus: Bus,
+  started: AsyncDisposableStack,
+  { list, openLane, onChange, ...options }: AnnouncedSet,
+): Promise<void> {
+  await openLane();
+  const announcer = started.use(await announceTools(bus, { ...options, list: list() }));
+  const changed = () => {
+    announcer.update(list());
+    void openLane().then((isNew) => isNew && announcer.update(list()));
+  };
+  started.defer(onChange(changed));
+  started.defer(options.policy.onChange(changed));
+  announcer.update(list()); // what changed while the first announcement was on its way
 }
 
 function warnUndecidable(policy: PolicyHolder, service: string, log: Logger): void {
@@ -285,7 +317,7 @@ async function takeRequests(
     readonly log: Logger;
   },
   { subscription, topic, handlers, concurrency, drainMs, meter }: RequestQueue,
-): Promise<AsyncDisposable> {
+): Promise<AsyncDisposable & { readonly takeFast: () => Promise<AsyncDisposable> }> {
   const { bus, policy, log } = parts;
   const subscribe = (places: number, { isFurther = false } = {}) =>
     bus.subscribe(
@@ -305,6 +337,11 @@ async function takeRequests(
   const handler = new RequestHandler({ ...parts, intake, limit: new RequestLimit({ intake, meter, policy }) });
   const requests = await subscribe(handlers);
   return {
+    takeFast: () =>
+      bus.subscribe(
+        { name: subscription, topics: [topic], lane: "fast", concurrency: handlers, prefetch: handlers, drainMs },
+        (message, delivery) => handler.handle(message, delivery, "fast"),
+      ),
     async [Symbol.asyncDispose]() {
       await Promise.all([intake, requests].map((each) => each[Symbol.asyncDispose]()));
     },

@@ -1,8 +1,9 @@
-import { type AnnouncedTool, boundedTrust } from "@rockbot/contracts";
+import { type AnnouncedTool, boundedTrust, type ToolDefinition } from "@rockbot/contracts";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolExecutor } from "../define/tool-executor.ts";
 import { isProvider } from "../define/tool-provider.ts";
 import type { ToolSet } from "../define/tool-set.ts";
+import type { FastLane } from "./fast-lane.ts";
 
 /** A tool with its layers around it. */
 export interface ServedTool extends Pick<Tool, "definition" | "isToBlame"> {
@@ -34,6 +35,10 @@ export class ServedTools {
     this.#fixed = new Map(set.tools.map((tool) => [tool.definition.name, this.#layer(tool)]));
   }
 
+  get definitions(): readonly ToolDefinition[] {
+    return this.#set.tools.map(({ definition }) => definition);
+  }
+
   get names(): readonly string[] {
     return this.#set.tools.map(({ definition }) => definition.name);
   }
@@ -54,9 +59,13 @@ export class ServedTools {
   }
 
   /** The list that is announced of them. */
-  announced(placeOf: (tool: string) => Pick<AnnouncedTool, "topic" | "subscription">): AnnouncedTool[] {
+  announced(
+    placeOf: (tool: string) => Pick<AnnouncedTool, "topic" | "subscription">,
+    lane: Pick<FastLane, "admits">,
+  ): AnnouncedTool[] {
     return this.#set.tools.map(
       ({
+        definition,
         definition: {
           name,
           title,
@@ -79,6 +88,7 @@ export class ServedTools {
         subscription: placeOf(name).subscription,
         readOnly,
         idempotent,
+        ...(lane.admits(definition) ? { fast: true } : {}),
         ...(dangerous ? { dangerous } : {}),
         ...(resultSize === undefined ? {} : { resultSize }),
         ...(trust == null ? {} : { trust: boundedTrust(trust) }),

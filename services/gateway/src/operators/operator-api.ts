@@ -43,6 +43,7 @@ const call = objectOf(
     service: text,
     layer: { ...text, description: "What refused it, or answered in the tool's place, as the service says." },
     isRedelivered: { type: "boolean" },
+    lane: { type: "string", enum: ["fast", "fast_then_durable"] },
     given: digest,
     gave: digest,
     code: text,

@@ -1,5 +1,5 @@
 import { type Attributes, trace } from "@opentelemetry/api";
-import { type Bus, HEALED_WITHIN_MS, messagingSpan, RequestTimeoutError } from "@rockbot/bus";
+import { type Bus, type Detour, HEALED_WITHIN_MS, messagingSpan, RequestTimeoutError } from "@rockbot/bus";
 import {
   createEnvelope,
   type Envelope,
@@ -48,6 +48,8 @@ export interface RemoteExecutorOptions {
  */
 const MAX_GRANT_BYTES = 12 * 1024;
 const TOO_LONG = "too long";
+/** How long no call is asked by a fast lane from which nobody takes. */
+const AVOIDED_MS = 30_000;
 
 /** A tool of a service. */
 export interface RemoteTool extends ToolExecutor {
@@ -76,6 +78,8 @@ class RemoteExecutor implements RemoteTool {
   readonly #options: RemoteExecutorOptions;
   readonly #self: string;
   readonly #hop: Attributes;
+  /** Nobody has taken calls from the fast lane of late: until this moment none is asked by it. */
+  #durableUntil = Number.NEGATIVE_INFINITY;
 
   constructor(tool: FoundTool, options: RemoteExecutorOptions) {
     this.#tool = tool;
@@ -101,14 +105,19 @@ class RemoteExecutor implements RemoteTool {
     try {
       const message = this.#envelopeOf(toolCallId, body, address, context);
       onSent?.();
+      const askedAt = performance.now();
       trace.getActiveSpan()?.setAttributes(this.#hop);
       await requester.request(message, {
-        timeoutMs: Math.max(1, Math.floor(deadline - performance.now())),
+        timeoutMs: Math.max(1, Math.floor(deadline - askedAt)),
         offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
         signal,
         onConfirmed: () => notes?.note(CallState.Accepted),
+        durably: this.#mayGoFast(context)
+          ? (why) => this.#envelopeOf(toolCallId, body, address, this.#detour(context, why, askedAt))
+          : undefined,
         accept(received) {
           if (!identity.isFrom(tool.service, received, "result")) return false;
+          if (received.headers[Header.Lane] === "durable") return "again";
           answer = answerOf(received, request);
           if (answer === undefined) isMisaddressed = true;
           else notes?.servedBy(tool.service, received.headers);
@@ -134,6 +143,23 @@ class RemoteExecutor implements RemoteTool {
       signal,
     });
     return left ?? (answer as ToolInvokeResponse);
+  }
+
+  /** One that may have been taken before, or that is to outlive its caller, is for the durable way. */
+  #mayGoFast({ maybeTakenSince, keep, notes }: ToolContext): boolean {
+    const { fast = false, readOnly = false } = this.#tool;
+    const isFast = fast && readOnly && maybeTakenSince === undefined && keep === undefined;
+    if (!isFast || performance.now() < this.#durableUntil) return false;
+    notes?.wentBy("fast");
+    return true;
+  }
+
+  /** A call leaves the fast lane. */
+  #detour(context: ToolContext, why: Detour, askedAt: number): ToolContext {
+    context.notes?.wentBy("fast_then_durable");
+    if (why === "maybe_taken") return { ...context, maybeTakenSince: askedAt };
+    this.#durableUntil = performance.now() + AVOIDED_MS;
+    return context;
   }
 
   async send(
