@@ -37,6 +37,11 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
     about: "ours, a read-only tool: schema checks, deadlines, metrics, and spans that are exported nowhere",
     reference: "amqplib-same",
   },
+  "rockbot-fast": {
+    file: "rockbot-fast.ts",
+    about: "the same, its calls by the fast lane: in the broker's memory, without a quorum queue",
+    reference: "amqplib-same",
+  },
   "rockbot-claims": {
     file: "rockbot-claims.ts",
     about: "ours, a tool with effects: the same and each call claimed in Redis",

@@ -25,12 +25,16 @@ export const inputSchema = {
 export const validateEcho = new Ajv({ allErrors: true }).compile(inputSchema) as Validator<Payload>;
 
 /** The one tool of the bench: gives back what it gets, a text as text, rows as structured content. */
-export function echoSet(name: string, { readOnly }: { readonly readOnly: boolean }): ToolSet {
+export function echoSet(
+  name: string,
+  { readOnly, fast = false }: { readonly readOnly: boolean; readonly fast?: boolean },
+): ToolSet {
   const definition: ToolDefinition<Payload> = {
     name,
     description: "Gives back what it gets.",
     inputSchema,
     readOnly,
+    fast,
     idempotent: false,
     validateInput: validateEcho,
   };

@@ -42,6 +42,13 @@ export const aims: readonly Aim[] = [
     about: "CPU of all processes, with the broker's, of such a caller",
   },
   {
+    contender: "rockbot-fast",
+    concurrency: 64,
+    measure: "callsPerSecond",
+    atLeast: 1.6,
+    about: "calls/s at 64 by the fast lane",
+  },
+  {
     contender: "rockbot-deployed",
     concurrency: 64,
     measure: "callsPerSecond",
