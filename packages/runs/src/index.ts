@@ -20,6 +20,7 @@ export {
   LEASE_MS,
   MAX_ASKED_BYTES,
   MAX_END_BYTES,
+  MAX_HANDLE_CHARS,
   MAX_RUN_BYTES,
   type Question,
   READY_MS,

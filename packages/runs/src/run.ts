@@ -44,6 +44,8 @@ export interface Run {
   readonly hasStarted: boolean;
   /** The last things that its tool said on its way, the oldest first. */
   readonly progress?: readonly RunProgress[] | undefined;
+  /** What its tool goes on from in any process, such as the id of a server's task, and when that was noted first. */
+  readonly handle?: { readonly text: string; readonly at: number } | undefined;
   readonly end?: RunEnd | undefined;
   /** False while the line of its end may be missing in the audit log. The request is kept so long. */
   readonly isAudited?: false | undefined;
@@ -196,5 +198,7 @@ export const MAX_OPEN_RUNS = 100;
 export const MAX_OPEN_BYTES = 16 * 1024 * 1024;
 /** The most characters of a question with the answers before it, and of an answer, as JSON. */
 export const MAX_ASKED_BYTES = 16 * 1024;
+/** The most characters of a handle. */
+export const MAX_HANDLE_CHARS = 16 * 1024;
 /** The largest request that can wait. */
 export const MAX_RUN_BYTES = 1024 * 1024;

@@ -36,6 +36,7 @@ const events: { readonly [Kind in RunEvent["kind"]]: Extract<RunEvent, { kind: K
   renewed: { kind: "renewed", owner: "p1" },
   started: { kind: "started", owner: "p1" },
   progressed: { kind: "progressed", owner: "p1", update: { progress: 1 } },
+  noted: { kind: "noted", owner: "p1", handle: "task 1" },
   released: { kind: "released", owner: "p1" },
   postponed: { kind: "postponed", owner: "p1", readyAt: NOW + 7 },
   ended: { kind: "ended", owner: "p1", end },
@@ -60,6 +61,7 @@ const table: Readonly<Record<RunEvent["kind"], Partial<Record<RunState, RunState
   renewed: { running: "running" },
   started: { running: "running" },
   progressed: { running: "running" },
+  noted: { running: "running" },
   released: { running: "ready" },
   postponed: { running: "ready" },
   ended: { running: "ended" },
@@ -106,7 +108,7 @@ test("a run is its owner's until the lease is over, and nobody else's words coun
   expect(transition(held, { kind: "taken", owner: "p2" }, NOW)).toBe("another process runs it");
   const taken = transition(held, { kind: "taken", owner: "p2" }, NOW + 1) as Run;
   expect(taken).toMatchObject({ lease: { owner: "p2", until: NOW + 1 + LEASE_MS }, attempt: 1 });
-  for (const event of [events.renewed, events.started, events.released, events.ended])
+  for (const event of [events.renewed, events.started, events.noted, events.released, events.ended])
     expect(transition(taken, event, NOW)).toBe("another process has taken it over");
 });
 

@@ -46,6 +46,8 @@ export type RunEvent =
   | { readonly kind: "started"; readonly owner: string }
   /** Its tool says how far it has come. */
   | { readonly kind: "progressed"; readonly owner: string; readonly update: Omit<RunProgress, "at"> }
+  /** Its tool goes on elsewhere: any process can take it up by the handle from now on. */
+  | { readonly kind: "noted"; readonly owner: string; readonly handle: string }
   /** Its owner gives it back, before the tool has run. */
   | { readonly kind: "released"; readonly owner: string }
   /** Its tool, which can be taken up, waits for something else: it runs again from its beginning then. */
@@ -124,6 +126,9 @@ export const transitions: {
       ...run,
       progress: [...(run.progress ?? []), { ...update, at }].slice(-MAX_PROGRESS),
     })),
+  },
+  noted: {
+    running: own((run, { handle }, now) => ({ ...run, handle: { text: handle, at: run.handle?.at ?? now } })),
   },
   released: {
     running: own((run, _event, now) =>
@@ -215,9 +220,9 @@ function answer(run: Run, { answer: given }: Event<"answered">, now: number): Ru
 }
 
 /** An event of the process that runs it. */
-function own<Of extends "renewed" | "started" | "progressed" | "released" | "postponed" | "ended" | "questioned">(
-  change: Change<Of>,
-): Change<Of> {
+function own<
+  Of extends "renewed" | "started" | "progressed" | "noted" | "released" | "postponed" | "ended" | "questioned",
+>(change: Change<Of>): Change<Of> {
   return (run, event, now) =>
     run.lease?.owner === (event as { readonly owner: string }).owner
       ? change(run, event, now)
@@ -225,7 +230,7 @@ function own<Of extends "renewed" | "started" | "progressed" | "released" | "pos
 }
 
 /** What was asked is not kept with the end: a caller may have many of these. */
-const endWith = ({ message, approval, ...run }: Run, end: RunEnd): Run => ({
+const endWith = ({ message, approval, handle: _, ...run }: Run, end: RunEnd): Run => ({
   ...run,
   message: { ...message, body: "" },
   approval: approval && { ...approval, arguments: "" },

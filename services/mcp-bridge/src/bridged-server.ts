@@ -20,6 +20,7 @@ type ConnectedServer = Pick<
   | "screenAgain"
   | "retire"
   | "callTool"
+  | "cancelTask"
   | typeof Symbol.asyncDispose
 >;
 

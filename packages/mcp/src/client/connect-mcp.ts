@@ -4,7 +4,10 @@ import {
   Client,
   type Client as ClientType,
   type PriorDiscovery,
+  ProtocolError,
   SdkError,
+  SdkErrorCode,
+  type StandardSchemaV1,
   type Tool,
   type Transport,
 } from "@modelcontextprotocol/client";
@@ -20,7 +23,7 @@ import { withSchemaFault } from "./call/schema-fault.ts";
 import { createTransport, type TransportType } from "./create-transport.ts";
 import { type LeftOut, Listing } from "./incoming/listing.ts";
 import { readIncoming } from "./incoming/read-incoming.ts";
-import { structuredOf } from "./incoming/readable-result.ts";
+import { structuredOf, TASK_ID } from "./incoming/readable-result.ts";
 import { NetworkFault } from "./remote/network-fault.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
 import { activityOf, type ProcessActivity } from "./stdio/process-family.ts";
@@ -62,8 +65,27 @@ export interface McpCallOptions {
    * @default the call ends, in words
    */
   readonly ask?: AskPerson | undefined;
+  /** Has a task followed that the server makes of the call. @default it may make none */
+  readonly task?: TaskKeeping | undefined;
   /** Asked right before the call is sent: if it says no, it is not. @default yes */
   readonly mayStart?: (() => boolean) | undefined;
+}
+
+export type TaskMethod = "tasks/get" | "tasks/update" | "tasks/cancel";
+
+/** What becomes of a task of the server. */
+export interface TaskKeeping {
+  /** The task that an earlier execution of the call has left: the call is not made again. */
+  readonly id: string | undefined;
+  /** Notes a task, right after it is known. @returns false if it is followed here alone, and nobody can be asked */
+  readonly note: (id: string) => Promise<boolean>;
+  /** Waits without the call's place among those that run. @default with it */
+  readonly wait?: ((wait: () => Promise<void>) => Promise<void>) | undefined;
+}
+
+/** The id of a task that a server made of a call. */
+export interface McpTask {
+  readonly taskId: string;
 }
 
 /**
@@ -92,7 +114,9 @@ export interface McpConnection extends AsyncDisposable {
    * Sends the call once.
    * @throws {NotSentError} if it has certainly not been sent; whatever the SDK throws otherwise: see `callError`
    */
-  callTool(tool: McpTool, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult>;
+  callTool(tool: McpTool, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult | McpTask>;
+  /** Asks about a task. @throws as `callTool` */
+  askTask(method: TaskMethod, params: object, options: Pick<McpCallOptions, "timeoutMs" | "signal">): Promise<unknown>;
 }
 
 export interface McpListing {
@@ -113,6 +137,8 @@ const MAX_INSTRUCTIONS = 4 * 1024;
 /** A stream of changes that broke is opened again after this. */
 const LISTEN_AGAIN_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
+const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
+const METHOD_NOT_FOUND = -32_601;
 
 /**
  * Connects to a server: finds its protocol era, and for an address that leaves it open, its transport. Some old servers
@@ -178,6 +204,10 @@ async function open(
   let isOpen = false;
   let isDisposed = false;
   const client = createClient(timeoutMs, () => isOpen && options.onToolsChanged());
+  // One of the older era would hold its call open while a person is asked.
+  client.fallbackRequestHandler = async ({ method }) => {
+    throw new ProtocolError(METHOD_NOT_FOUND, `"${method}" is not answered: nobody is asked while a call is open`);
+  };
   client.onerror = () => {}; // a failure is reported by the call that fails
   const close = async (): Promise<void> => {
     isDisposed = true;
@@ -219,6 +249,17 @@ async function open(
       markMcpCall(type, client.getNegotiatedProtocolVersion());
       return await callOnce(client, tool, args, options);
     },
+    async askTask(method, params, { timeoutMs: taskMs, signal: taskSignal }) {
+      if (isDisposed) throw new NotSentError("the connection has ended");
+      const _meta = {
+        ...traceMeta(),
+        [CLIENT_CAPABILITIES_META_KEY]: capabilities({ isAsking: true, isTasking: true }),
+      };
+      return await client.request({ method, params: { ...params, _meta } }, ANYTHING, {
+        timeout: taskMs,
+        signal: taskSignal,
+      });
+    },
     async [Symbol.asyncDispose]() {
       await listening[Symbol.asyncDispose]();
       await close();
@@ -256,9 +297,11 @@ async function callOnce(
   client: ClientType,
   tool: McpTool,
   args: Record<string, unknown>,
-  { timeoutMs, signal, onProgress, ask }: McpCallOptions,
-): Promise<McpCallResult> {
-  const mayAsk = ask !== undefined && client.getProtocolEra() === "modern";
+  { timeoutMs, signal, onProgress, ask, task }: McpCallOptions,
+): Promise<McpCallResult | McpTask> {
+  const isModern = client.getProtocolEra() === "modern";
+  const mayAsk = ask !== undefined && isModern;
+  const isTasking = task !== undefined && isModern;
   const options = {
     timeout: timeoutMs,
     maxTotalTimeout: timeoutMs,
@@ -267,12 +310,16 @@ async function callOnce(
     onprogress: onProgress,
     allowInputRequired: mayAsk,
   };
-  const _meta = mayAsk
-    ? { ...traceMeta(), [CLIENT_CAPABILITIES_META_KEY]: { elicitation: { form: {} } } }
-    : traceMeta();
+  const _meta =
+    mayAsk || isTasking
+      ? { ...traceMeta(), [CLIENT_CAPABILITIES_META_KEY]: capabilities({ isAsking: mayAsk, isTasking }) }
+      : traceMeta();
   let answers = {};
   for (let round = 0; ; round++) {
     const result: unknown = await client.callTool({ name: tool.name, arguments: args, _meta, ...answers }, options);
+    const taskId = (result as CallToolResult)._meta?.[TASK_ID];
+    if (typeof taskId === "string" && isTasking) return { taskId };
+    if (taskId !== undefined) throw new SdkError(SdkErrorCode.UnsupportedResultType, "it answers with a task");
     const asked = askedIn(result);
     if (asked === undefined || ask === undefined)
       return withSchemaFault(
@@ -280,9 +327,20 @@ async function callOnce(
         tool.outputSchema,
         structuredOf(result as CallToolResult),
       );
-    answers = await answersTo(asked, ask, round);
+    const { inputRequests = {}, requestState } = asked;
+    answers = { inputResponses: await answersTo(inputRequests, ask, round), requestState };
   }
 }
+
+/** What the client of one call can do. A server of the newer era believes what the call says. */
+const capabilities = ({ isAsking, isTasking }: { readonly isAsking: boolean; readonly isTasking: boolean }) => ({
+  ...(isAsking ? { elicitation: { form: {}, url: {} } } : {}),
+  ...(isTasking ? { extensions: { [TASKS_EXTENSION]: {} } } : {}),
+});
+
+const ANYTHING: StandardSchemaV1<unknown> = {
+  "~standard": { version: 1, vendor: "rockbot", validate: (value) => ({ value }) },
+};
 
 function createClient(timeoutMs: number, onToolsChanged: () => void): ClientType {
   return new Client(CLIENT, {

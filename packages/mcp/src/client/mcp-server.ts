@@ -7,11 +7,22 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { AskedError } from "@rockbot/tools";
 import { callError, isLost, isRefusedUnseen, isTimeOut, mayBeForgotten, sessionLost } from "./call/call-error.ts";
 import { CallLimit, type CallLimitOptions } from "./call/call-limit.ts";
-import type { McpCallResult } from "./call/call-result.ts";
+import { callResult, type McpCallResult } from "./call/call-result.ts";
+import { followTask } from "./call/follow-task.ts";
 import { NotSentError } from "./call/not-sent-error.ts";
+import { withSchemaFault } from "./call/schema-fault.ts";
 import { TimeOutBreaker } from "./call/time-out-breaker.ts";
-import { ConnectError, connectMcp, type KnownPeer, type McpCallOptions, type McpConnection } from "./connect-mcp.ts";
+import {
+  ConnectError,
+  connectMcp,
+  type KnownPeer,
+  type McpCallOptions,
+  type McpConnection,
+  type McpTask,
+  type TaskMethod,
+} from "./connect-mcp.ts";
 import type { LeftOut } from "./incoming/listing.ts";
+import { structuredOf } from "./incoming/readable-result.ts";
 import { ServerLog } from "./incoming/server-log.ts";
 import { type Instructions, OfferedTools, type ToolScreen } from "./offered-tools.ts";
 import type { McpServerAddress, McpTool } from "./server-options.ts";
@@ -86,6 +97,11 @@ export interface McpServerHealth {
   readonly nextAttemptInMs: number | undefined;
 }
 
+/** A call, and when it ends at the latest. */
+interface CallWithin extends Omit<McpCallOptions, "timeoutMs"> {
+  readonly deadline: number;
+}
+
 const BACK_OFF_MS = [0, 1_000, 2_000, 5_000, 10_000, 30_000, 60_000];
 /** From so many failures in a row on, a call does not wait for the next attempt. */
 const BROKEN_AFTER = 5;
@@ -94,6 +110,9 @@ const READY_WAIT_MS = 10_000;
 const LIST_TIMEOUT_MS = 60_000;
 /** For the question whether the server knows the session still. */
 const PING_MS = 5_000;
+/** The timeout of one question about a task, and of its cancellation. */
+const TASK_TIMEOUT_MS = 15_000;
+const CANCEL_TASK_MS = 5_000;
 /** A call that is ended so shortly before its deadline had all its time. */
 const LATE_MS = 50;
 /** Lists are read again so often although no notification of a change came. */
@@ -257,7 +276,8 @@ export class McpServer implements AsyncDisposable {
 
   /**
    * Calls a tool, within the signal, the time and the server's limit. A call is not sent if its tool is not offered any
-   * more by then. A server that was started anew may say something else of it.
+   * more by then. A server that was started anew may say something else of it. A task that the server makes of the call
+   * is followed to its end, and counts in no limit meanwhile.
    * @throws {ToolError}
    */
   async callTool(
@@ -265,23 +285,72 @@ export class McpServer implements AsyncDisposable {
     args: Record<string, unknown>,
     { timeoutMs, ...options }: McpCallOptions,
   ): Promise<McpCallResult> {
-    const deadline =
-      performance.now() + Math.min(timeoutMs, this.#options.requestTimeoutMs ?? Number.POSITIVE_INFINITY);
+    const until = performance.now() + timeoutMs;
+    const deadline = Math.min(until, performance.now() + (this.#options.requestTimeoutMs ?? Number.POSITIVE_INFINITY));
+    const known = options.task?.id;
+    const begun =
+      known === undefined ? await this.#callOnTurn(tool, args, { deadline, ...options }) : { taskId: known };
+    return "taskId" in begun ? this.#follow(tool, begun.taskId, { deadline: until, ...options }) : begun;
+  }
+
+  /** Asks the server to cancel a task, whose call has ended. */
+  async cancelTask(taskId: string): Promise<void> {
+    await this.#askTask("tasks/cancel", { taskId }, { timeoutMs: CANCEL_TASK_MS });
+  }
+
+  async #callOnTurn(
+    tool: McpTool,
+    args: Record<string, unknown>,
+    options: CallWithin,
+  ): Promise<McpCallResult | McpTask> {
     using _permit = await this.#limit.enter(this.name, options.signal);
     this.#inFlight++;
     try {
-      return await this.#call(tool, args, { deadline, ...options });
+      return await this.#call(tool, args, options);
     } finally {
       this.#inFlight--;
       if (this.#inFlight === 0) this.#idle();
     }
   }
 
+  async #follow(tool: McpTool, taskId: string, { signal, onProgress, ask, task }: CallWithin): Promise<McpCallResult> {
+    const isKept = task?.id !== undefined || (await task?.note(taskId)) === true;
+    try {
+      const result = await followTask(taskId, {
+        signal,
+        onProgress,
+        ask: isKept ? ask : undefined,
+        wait: task?.wait,
+        request: (method, params, within) =>
+          this.#askTask(method, params, {
+            signal: within,
+            timeoutMs: method === "tasks/cancel" ? CANCEL_TASK_MS : TASK_TIMEOUT_MS,
+          }),
+      });
+      return withSchemaFault(callResult(result), tool.outputSchema, structuredOf(result));
+    } catch (error) {
+      if (error instanceof AskedError || signal.aborted) throw error;
+      throw callError(error, { server: this.name, tool: tool.name, redact: this.#secrets.redact });
+    }
+  }
+
+  async #askTask(
+    method: TaskMethod,
+    params: object,
+    {
+      timeoutMs,
+      signal = new AbortController().signal,
+    }: { readonly timeoutMs: number; readonly signal?: AbortSignal | undefined },
+  ): Promise<unknown> {
+    const connection = await this.#ready(performance.now() + timeoutMs, signal);
+    return await connection.askTask(method, params, { timeoutMs, signal });
+  }
+
   async #call(
     tool: McpTool,
     args: Record<string, unknown>,
-    { deadline, signal, onProgress, mayStart, ask }: Omit<McpCallOptions, "timeoutMs"> & { readonly deadline: number },
-  ): Promise<McpCallResult> {
+    { deadline, signal, onProgress, mayStart, ask, task }: CallWithin,
+  ): Promise<McpCallResult | McpTask> {
     let lost: unknown;
     for (let attempt = 1; ; attempt++) {
       const connection = await this.#ready(deadline, signal).catch((error: unknown) => {
@@ -295,7 +364,13 @@ export class McpServer implements AsyncDisposable {
       const sentAt = performance.now();
       using _out = this.#watch?.sent();
       try {
-        const result = await connection.callTool(tool, args, { timeoutMs: Math.ceil(leftMs), signal, onProgress, ask });
+        const result = await connection.callTool(tool, args, {
+          timeoutMs: Math.ceil(leftMs),
+          signal,
+          onProgress,
+          ask,
+          task,
+        });
         this.#failures = 0;
         this.#timeOuts.answered(tool.name);
         return result;

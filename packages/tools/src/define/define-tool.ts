@@ -36,6 +36,8 @@ export interface Tool {
    * the answer. @default false
    */
   readonly asks?: boolean | undefined;
+  /** Ends what a handle names, which a call of a tool that asks has noted, and which has ended without the tool. */
+  readonly dropHandle?: ((handle: string) => Promise<void>) | undefined;
   /** True if its calls may leave their place among those that run at once: they have `withoutPlace`. @default false */
   readonly leavesPlace?: boolean | undefined;
 }
@@ -56,11 +58,12 @@ export interface ToolCallContext
   readonly toolCallId: string;
 }
 
-/** The context of a call, for the code of a tool that asks people. */
-export interface AskingCallContext extends ToolCallContext {
+/** The context of a call, for the code of a tool that asks people, or whose work goes on elsewhere. */
+export interface AskingCallContext extends ToolCallContext, Pick<ToolContext, "handle" | "withoutPlace"> {
   readonly ask: NonNullable<ToolContext["ask"]>;
   readonly canAsk: boolean;
   readonly begins: NonNullable<ToolContext["begins"]>;
+  readonly noteHandle: NonNullable<ToolContext["noteHandle"]>;
 }
 
 /** The context of a call, for the code of a resumable tool. */
@@ -69,6 +72,7 @@ export interface ResumableCallContext
     Pick<ToolContext, "mayHaveBegun" | "withoutPlace" | "later"> {}
 
 type ToolPromises = Pick<Tool, "isResumable" | "isToBlame" | "waitsForClaims" | "leavesPlace">;
+type AskingPromises = Pick<Tool, "dropHandle" | "leavesPlace"> & { readonly asks: true };
 type Run<Input, Output, Context> = (input: Input, context: Context) => Promise<string | ToolResult<Output>>;
 
 /** The result of a tool. A string is the content alone. */
@@ -91,7 +95,7 @@ export function defineTool<Input, Output>(
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, AskingCallContext>,
-  options: { readonly asks: true },
+  options: AskingPromises,
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
@@ -101,7 +105,14 @@ export function defineTool<Input, Output>(
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext & AskingCallContext>,
-  { isResumable, isToBlame, waitsForClaims, leavesPlace, asks }: ToolPromises & Pick<Tool, "asks"> = {},
+  {
+    isResumable,
+    isToBlame,
+    waitsForClaims,
+    leavesPlace,
+    asks,
+    dropHandle,
+  }: ToolPromises & Pick<Tool, "asks" | "dropHandle"> = {},
 ): Tool {
   return {
     definition: definition as ToolDefinition,
@@ -110,6 +121,7 @@ export function defineTool<Input, Output>(
     waitsForClaims,
     leavesPlace,
     asks,
+    dropHandle,
     executor: {
       async execute(request, context) {
         const result = await run(context.input as Input, context as ResumableCallContext & AskingCallContext);

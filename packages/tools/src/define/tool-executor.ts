@@ -56,6 +56,14 @@ export interface ToolContext {
   readonly canAsk?: boolean | undefined;
   /** Says that the tool has effects from here on, so that it asks nothing more. */
   readonly begins?: (() => void) | undefined;
+  /** What an earlier execution has noted: this one goes on from there. */
+  readonly handle?: string | undefined;
+  /**
+   * Notes what another execution goes on from, in any process, such as the id of a server's task. A call that a message
+   * brought ends here, and goes on from its record. @returns false if no record takes it: then this execution is the
+   * only one, and cannot ask. @throws what ends the call, which the tool lets pass
+   */
+  readonly noteHandle?: ((handle: string, isClaimed?: boolean) => Promise<boolean>) | undefined;
   /** Called once all layers have let the call through, right before the tool runs. */
   readonly onStarted?: (() => void) | undefined;
   /**
@@ -118,6 +126,8 @@ export interface AskedOf<Value> {
   readonly validate: Validator<Value>;
   /** Whose words they are, if they are not the tool's own. */
   readonly origin?: string | undefined;
+  /** Names the question among those of the call. @default its place in their order */
+  readonly key?: string | undefined;
 }
 
 /** A call's message, and where its answer goes. */
@@ -166,6 +176,11 @@ export interface HeldCall {
    * @throws {SupersededError} if another process has the run
    */
   begins(signal: AbortSource): Promise<void>;
+  /**
+   * Notes what the tool goes on from in any process. @returns false if the store does not answer
+   * @throws {SupersededError} if another process has the run
+   */
+  keep(handle: string): Promise<boolean>;
   /** Notes how far the tool has come, for those who look later. It notes at most one update a second, the newest. */
   note(update: ProgressUpdate): void;
 }

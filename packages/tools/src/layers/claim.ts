@@ -76,7 +76,7 @@ export class CallClaims {
   ): Promise<"ours" | "run" | "call"> {
     const { runId, requestHash, forMs } = run;
     const outcome = await this.#store.claim(key, { owner: RUN + runId, requestHash, leaseMs: forMs });
-    if (outcome.state === "held") return outcome.owner.startsWith(RUN) ? "run" : "call";
+    if (outcome.state === "held") return isRuns(outcome) ? "run" : "call";
     if (outcome.state !== "taken") return "call";
     if (!outcome.isTakenOver) return "ours";
     // A process that is gone may have begun the call.
@@ -188,7 +188,7 @@ export class CallClaims {
         case "conflict":
           throw conflict(request);
         case "held":
-          if (outcome.owner.startsWith(RUN)) throw new RecordedError(recordGone(request));
+          if (isRuns(outcome)) throw new RecordedError(recordGone(request));
           maybeTakenSince ??= performance.now();
           await this.#watch(context, outcome.leaseLeftMs, request);
       }
@@ -217,10 +217,20 @@ export class CallClaims {
     let hasStarted = false;
     context.steps?.claimed();
     // One that is lost shows at the end.
-    const lease = new RenewingLease({ leaseMs: LEASE_MS, renew: () => this.#store.renew(claim, LEASE_MS) });
+    const hold = () => new RenewingLease({ leaseMs: LEASE_MS, renew: () => this.#store.renew(claim, LEASE_MS) });
+    let lease = hold();
+    /** The claim holds for as long as the record of the call, before that is written: nobody takes the call anew. */
+    const noteHandle = async (handle: string): Promise<boolean> => {
+      await lease[Symbol.asyncDispose]();
+      const isOurs = await this.#store.renew(claim, RUN_HOLDS_MS).catch(() => false);
+      if (isOurs && (await context.noteHandle?.(handle, true)) === true) return true;
+      lease = hold();
+      return false;
+    };
     try {
       const response = await next.execute(request, {
         ...context,
+        ...(context.noteHandle === undefined ? {} : { noteHandle }),
         onStarted: () => {
           hasStarted = true;
           context.onStarted?.();
@@ -281,6 +291,12 @@ interface RunOfCall {
 
 /** Owners that are runs, and no processes, begin so. */
 const RUN = "run:";
+/** How long the record of a call that goes on elsewhere has its claim. */
+const RUN_HOLDS_MS = 72 * 3_600_000;
+
+/** Tells whether the record of a call has its claim: no process takes one for so long. */
+const isRuns = ({ owner, leaseLeftMs }: Extract<ClaimOutcome, { state: "held" }>): boolean =>
+  owner.startsWith(RUN) || leaseLeftMs > LEASE_MS;
 
 const claimOf = ({ caller, toolCallId }: ClaimKey, { runId, requestHash }: RunOfCall): Claim => ({
   key: { caller, toolCallId },

@@ -8,7 +8,7 @@ import {
   type ToolInvokeResponse,
 } from "@rockbot/contracts";
 import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
-import { type Approval, isApproved, RunState } from "@rockbot/runs";
+import { type Approval, isApproved, MAX_HANDLE_CHARS, RunState } from "@rockbot/runs";
 import type { Tool } from "../define/define-tool.ts";
 import type { HeldCall, ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import { hashRequest } from "../messages/hash-request.ts";
@@ -43,8 +43,12 @@ export function park(
       const keeper = keeperOf();
       if (context.run !== undefined) {
         const { run } = context;
+        const again = {
+          ...(run.run.hasStarted ? { mayHaveBegun: true } : {}),
+          ...(isResumable ? { later: (ms: number) => run.later(ms) } : {}),
+        };
         await resume(run, asked, { definition, keeper, isResumable });
-        return next.execute(request, isResumable ? { ...context, later: (ms) => run.later(ms) } : context);
+        return next.execute(request, { ...context, ...again });
       }
       if (asked !== undefined || isDetached(context)) {
         if (asked !== undefined) context.progress({ message: `awaiting approval: ${request.toolCallId}` });
@@ -95,6 +99,8 @@ const asking = (next: ToolExecutor, keeperOf: () => RunKeeper | undefined): Tool
         canAsk,
         ask: (question) => questions.ask(question),
         begins: () => questions.begins(),
+        handle: context.run?.run.handle?.text,
+        noteHandle: (handle, isClaimed) => keepHandle(handle, isClaimed, { keeper: keeperOf(), request, context }),
       });
     } catch (error) {
       if (!(error instanceof AskedError)) throw error;
@@ -106,6 +112,28 @@ const asking = (next: ToolExecutor, keeperOf: () => RunKeeper | undefined): Tool
     }
   },
 });
+
+/** Has the record of a call keep what its tool goes on from. @returns false if no record takes it */
+async function keepHandle(
+  handle: string,
+  isClaimed: boolean | undefined,
+  {
+    keeper,
+    request,
+    context,
+  }: { readonly keeper: RunKeeper | undefined; readonly request: ToolInvokeRequest; readonly context: ToolContext },
+): Promise<boolean> {
+  if (handle.length > MAX_HANDLE_CHARS) return false;
+  if (context.run !== undefined) return context.run.keep(handle);
+  if (keeper === undefined || context.arrival === undefined) return false;
+  try {
+    const call = parkedCall(request, context, { forMs: DETACHED_MS });
+    await keeper.park({ ...call, handle, isClaimed }, context.arrival);
+  } catch (error) {
+    if (!(error instanceof StoreUnavailableError)) throw error;
+  }
+  return false;
+}
 
 /** What people are asked about a call. */
 interface Asking extends Approval {
@@ -195,7 +223,7 @@ async function resume(
   const approval = asking === undefined ? undefined : { ...asking, ...run.approval, asked: asking.asked };
   const isFine = asking === undefined || (key !== undefined && isApproved({ ...run, approval }, asking.binding, key));
   // What was approved once is approved for one run.
-  const mayRunAgain = isResumable || readOnly || (idempotent && run.approval === undefined);
+  const mayRunAgain = isResumable || run.handle !== undefined || readOnly || (idempotent && run.approval === undefined);
   if (run.hasStarted) {
     await held.take(!mayRunAgain);
     // The store's word that it had begun approves nothing.

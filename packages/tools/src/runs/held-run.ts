@@ -92,6 +92,18 @@ export class HeldRun implements HeldCall {
     this.#noting ??= this.#noteNewest();
   }
 
+  async keep(handle: string): Promise<boolean> {
+    const run = await this.#runs
+      .change(this.#run, { kind: "noted", owner: this.#owner, handle })
+      .catch((error: unknown) => {
+        if (error instanceof StoreUnavailableError) return undefined;
+        throw error;
+      });
+    if (typeof run === "string") throw new SupersededError(`The run ${this.#run.runId}: ${run}`);
+    this.#run = run ?? this.#run;
+    return run !== undefined;
+  }
+
   async #noteNewest(): Promise<void> {
     while (this.#newest !== undefined && !this.#stopped.signal.aborted) {
       const { progress, total, message } = this.#newest;

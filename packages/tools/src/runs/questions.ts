@@ -44,12 +44,12 @@ export class Questions {
    * @throws {AskedError} to end the run
    * @throws {ToolError} if the tool has begun its effects, or the question cannot be asked
    */
-  async ask<Value>({ message, schema, validate, origin }: AskedOf<Value>): Promise<Value> {
+  async ask<Value>({ message, schema, validate, origin, key }: AskedOf<Value>): Promise<Value> {
     if (this.#hasBegun) throw cannotAsk("it has begun its effects, which would happen twice");
     if (!this.#canAsk) throw cannotAsk("nobody can answer here, as no operators are known");
     const secret = secretIn(schema);
     if (secret !== undefined) throw cannotAsk(`people do not type secrets into a form, such as "${secret}"`);
-    const hash = hashOf(canonicalJson({ at: this.#asked++, message, schema }));
+    const hash = hashOf(canonicalJson({ at: key ?? this.#asked++, message, schema }));
     const answer = this.#answers.find((each) => each.hash === hash);
     if (answer?.isDeclined) throw declined();
     if (answer !== undefined && validate(answer.value)) return answer.value;

@@ -8,11 +8,21 @@ export function pending(run: Run): ToolError {
   const waits = state === RunState.Parked ? `waits for ${waitedFor(run)}` : "has not ended yet";
   const then = isKept
     ? `Call it again with the same id and arguments to get its result: ${JSON.stringify(toolCallId)}. Do not make another call of it.`
-    : "Nothing was run, and nothing will be. Call it again if it is still wanted.";
+    : run.handle === undefined
+      ? "Nothing was run, and nothing will be. Call it again if it is still wanted."
+      : `It ${fate(run).words}.`;
   return new ToolError(ToolErrorCode.Pending, `"${toolName}" ${waits}. ${then}`, {
-    details: { mayHaveRun: hasStarted, state, toolCallId, runId, isKept },
+    details: { mayHaveRun: hasStarted || fate(run).mayHaveRun, state, toolCallId, runId, isKept },
   });
 }
+
+type Ended = Pick<Run, "toolName" | "handle">;
+
+/** What is known of a run that ends without its tool: one with a handle had begun elsewhere. */
+const fate = ({ handle }: Ended): { readonly words: string; readonly mayHaveRun: boolean } =>
+  handle === undefined
+    ? { words: "was not run", mayHaveRun: false }
+    : { words: "had begun and is given up, so that it may have had effects", mayHaveRun: true };
 
 /** The wait of a run in words. A stranger's question is for people, and not for the model that reads this. */
 function waitedFor(run: Run): string {
@@ -33,26 +43,26 @@ export function rejected({ toolName }: Run, note: string | undefined): ToolError
 export function undecided(run: Run): ToolError {
   return new ToolError(
     ToolErrorCode.Timeout,
-    `"${run.toolName}" was not run: it waited for ${waitedFor(run)}, and nobody gave it in time. Call it again if it is still wanted.`,
-    { details: { reason: "undecided", mayHaveRun: false } },
+    `"${run.toolName}" ${fate(run).words}: it waited for ${waitedFor(run)}, and nobody gave it in time. Call it again if it is still wanted.`,
+    { details: { reason: "undecided", mayHaveRun: fate(run).mayHaveRun } },
   );
 }
 
-export const callerGone = ({ toolName }: Pick<Run, "toolName">): ToolError =>
-  new ToolError(ToolErrorCode.Cancelled, `"${toolName}" was not run: its caller waits for it no more.`, {
-    details: { reason: "caller_gone", mayHaveRun: false },
+export const callerGone = (run: Ended): ToolError =>
+  new ToolError(ToolErrorCode.Cancelled, `"${run.toolName}" ${fate(run).words}: its caller waits for it no more.`, {
+    details: { reason: "caller_gone", mayHaveRun: fate(run).mayHaveRun },
   });
 
-export const cancelledRun = ({ toolName }: Pick<Run, "toolName">, reason: string): ToolError =>
-  new ToolError(ToolErrorCode.Cancelled, `"${toolName}" was not run: the call was cancelled: ${reason}.`, {
-    details: { mayHaveRun: false },
+export const cancelledRun = (run: Ended, reason: string): ToolError =>
+  new ToolError(ToolErrorCode.Cancelled, `"${run.toolName}" ${fate(run).words}: the call was cancelled: ${reason}.`, {
+    details: { mayHaveRun: fate(run).mayHaveRun },
   });
 
-export const unserved = ({ toolName }: Pick<Run, "toolName">): ToolError =>
+export const unserved = (run: Ended): ToolError =>
   new ToolError(
     ToolErrorCode.Unavailable,
-    `"${toolName}" was not run: no instance of its service took it within 10 minutes. Call it again later.`,
-    { details: { mayHaveRun: false } },
+    `"${run.toolName}" ${fate(run).words}: no instance of its service took it within 10 minutes. Call it again later.`,
+    { details: { mayHaveRun: fate(run).mayHaveRun } },
   );
 
 export const notKept = ({ toolName }: Pick<Run, "toolName">): ToolError =>

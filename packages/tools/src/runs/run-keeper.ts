@@ -61,6 +61,10 @@ export interface ParkedCall extends Pick<Run, "caller" | "operator" | "toolName"
   /** The question to operators. A call that has neither question runs detached. */
   readonly approval?: Approval | undefined;
   readonly question?: Question | undefined;
+  /** What its tool, which runs already, goes on from. */
+  readonly handle?: string | undefined;
+  /** The claim of the call is the record's already. */
+  readonly isClaimed?: boolean | undefined;
 }
 
 export interface RunKeeperOptions {
@@ -77,6 +81,8 @@ export interface RunKeeperOptions {
   readonly answer: (run: Run, address: Arrival["address"], reply: Reply, leftMs: number) => Promise<void>;
   /** Writes the line of a run that ended without its tool. */
   readonly audit: (run: Run, end: Reply) => Promise<void>;
+  /** Ends what the handle of a run names, which has ended without its tool. */
+  readonly drop: (run: Run) => Promise<void>;
   readonly drainMs: number;
   readonly log: Logger;
 }
@@ -136,25 +142,28 @@ export class RunKeeper implements AsyncDisposable {
     const { service, store } = this.#options;
     if (message.body.byteLength > MAX_RUN_BYTES)
       throw new StoreUnavailableError(`A call that waits has at most ${MAX_RUN_BYTES} bytes`);
-    const { leftMs: _, forMs, ...known } = call;
+    const { leftMs: _, forMs, handle, isClaimed = false, ...known } = call;
     const now = await store.now();
     const waits = call.approval !== undefined || call.question !== undefined;
     const waiter = waiterOf(call, { message, address }, now);
+    // One with a handle runs, and its owner is gone: who takes it up goes on from there.
+    const begun = handle === undefined ? {} : { handle: { text: handle, at: now }, lease: { owner: "", until: now } };
     const run: Run = {
       ...known,
+      ...begun,
       service,
       runId: newId(),
       message: recorded(message),
-      state: waits ? RunState.Parked : RunState.Ready,
-      readyAt: waits ? undefined : now,
+      state: handle !== undefined ? RunState.Running : waits ? RunState.Parked : RunState.Ready,
+      readyAt: waits || handle !== undefined ? undefined : now,
       isKept: isKeptBy(message) || asksCaller({ message: recorded(message), question: call.question }),
       waiters: [waiter],
       createdAt: now,
       expiresAt: now + forMs,
       attempt: 0,
-      hasStarted: false,
+      hasStarted: handle !== undefined,
     };
-    const outcome = await this.#createOrJoin(run, waiter);
+    const outcome = await this.#createOrJoin(run, waiter, isClaimed);
     if (outcome !== "parked") return outcome;
     this.kick();
     throw new ParkedError(`The record ${run.runId} answers for the call ${call.toolCallId}`);
@@ -197,12 +206,14 @@ export class RunKeeper implements AsyncDisposable {
     return "joined";
   }
 
-  async #createOrJoin(run: Run, waiter: Waiter): Promise<"parked" | "call" | "conflict" | "gone"> {
+  async #createOrJoin(run: Run, waiter: Waiter, isClaimed: boolean): Promise<"parked" | "call" | "conflict" | "gone"> {
     const { store, claims } = this.#options;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const joined = await this.#join(run, waiter, run.isKept);
       if (joined !== "none") return joined === "joined" ? "parked" : joined;
-      const held = await claims.occupy(run, { ...run, forMs: run.expiresAt - run.createdAt + KEPT_MS });
+      const held = isClaimed
+        ? "ours"
+        : await claims.occupy(run, { ...run, forMs: run.expiresAt - run.createdAt + KEPT_MS });
       if (held === "call") return "call";
       if (held === "ours") {
         try {
@@ -390,6 +401,14 @@ export class RunKeeper implements AsyncDisposable {
   ): Promise<boolean> {
     const ended = await this.#runs.change(run, { kind, end: endOf(run, error, now) });
     if (typeof ended === "string") return false;
+    const { drop, log } = this.#options;
+    if (run.handle !== undefined)
+      void drop(run).catch((cause: unknown) =>
+        log.warn(
+          { runId: run.runId, error: String(cause) },
+          "could not end what a call that waited had begun elsewhere",
+        ),
+      );
     await this.#audit(ended);
     this.kick();
     return true;

@@ -7,7 +7,7 @@ import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
 import { createCommander } from "../commands/send-commands.ts";
 import { ANSWER, ANSWER_OF_CALLER } from "../commands/take-commands.ts";
-import { type AskingCallContext, defineTool } from "../define/define-tool.ts";
+import { type AskingCallContext, defineTool, type ResumableCallContext } from "../define/define-tool.ts";
 import { testSet, testTool } from "../test-tools.ts";
 import { serveTools } from "./serve-tools.ts";
 
@@ -150,4 +150,27 @@ approve: [{ tools: [order], arguments: { type: object, required: [paid] }, by: [
   expect(await shop.answer(run as Run, { count: 5 }, ANSWER_OF_CALLER)).toMatch(/asks nothing that its caller answers/);
   expect((await shop.runs.open("shop", 1))[0]).toMatchObject({ state: RunState.Parked, isKept: false });
   void paid.catch(() => {});
+});
+
+test("a resumable tool whose detached run has lost its owner is told that the run may have begun", async () => {
+  await using bus = createMemoryBus();
+  await using runs = await openSqliteRunStore(undefined);
+  const told: unknown[] = [];
+  const { definition } = testTool("build", async () => "");
+  const run = async (_: unknown, { mayHaveBegun, signal }: ResumableCallContext) => {
+    told.push(mayHaveBegun);
+    if (told.length === 1) await new Promise((_resolve, reject) => signal.addEventListener("abort", reject));
+    return "built";
+  };
+  const tool = defineTool(definition, run, { isResumable: true });
+  await using _ = await serveTools(bus, testSet(tool), { service: "shop", runs, drainMs: 1 });
+  await using caller = await createToolCaller(bus, { agent: "ada" });
+  await caller.discovered();
+  const detached = { keep: Keep.Detached, timeoutMs: 30_000, toolCallId: "b-1" };
+  await caller.call("build", {}, detached).catch((error: unknown) => error);
+  await expect.poll(() => told.length).toBe(1);
+  const [open] = await runs.open("shop", 1);
+  const stored = open && (await runs.read(open));
+  if (stored !== undefined) await runs.replace(stored, { ...stored.run, lease: { owner: "gone", until: 0 } });
+  await expect.poll(() => told, { timeout: 20_000 }).toEqual([undefined, true]);
 });

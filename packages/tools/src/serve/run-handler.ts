@@ -81,13 +81,14 @@ export class RunHandler {
         form,
         entry,
         waiting: waits,
-        deadline: receivedAt + (run.isKept ? RUN_MS : until - now),
+        deadline: receivedAt + (run.isKept ? RUN_MS + (run.handle?.at ?? now) : until) - now,
         steps: new CallSteps(receivedAt, "find", delivery.isRedelivered),
         run: held,
       });
       if (typeof reply === "string") return;
       const isPassing = reply instanceof ToolError && PASSING.has(reply.code);
-      if (isPassing && !held.run.hasStarted) return await held.leave();
+      const hasBegunHere = held.run.hasStarted && held.isTaken && held.run.handle === undefined;
+      if (isPassing && !hasBegunHere) return await held.leave();
       await entry.end(named, reply, decision);
       await this.#note(held, asAsked(read.request, reply), now + performance.now() - receivedAt, signal);
     } catch (error) {
@@ -97,11 +98,12 @@ export class RunHandler {
   }
 
   /** What a RunKeeper does with runs. */
-  get forKeeper(): Pick<RunKeeperOptions, "execute" | "answer" | "audit"> {
+  get forKeeper(): Pick<RunKeeperOptions, "execute" | "answer" | "audit" | "drop"> {
     return {
       execute: (...run) => this.handle(...run),
       answer: (...answer) => this.#answer(...answer),
       audit: (...ended) => this.#audit(...ended),
+      drop: (run) => this.#drop(run),
     };
   }
 
@@ -110,6 +112,14 @@ export class RunHandler {
     return this.#options.answers.write({ ...address, caller: run.caller }, run, reply, performance.now() + leftMs, {
       form,
     });
+  }
+
+  async #drop(run: Run): Promise<void> {
+    const message = messageOf(run);
+    const read = readRequest(message, formOf(message, this.#options.forms));
+    if (read instanceof ToolError || run.handle === undefined) return;
+    const found = this.#options.calls.find(read.request, message, run.caller);
+    if (!(found instanceof ToolError)) await found.dropHandle?.(run.handle.text);
   }
 
   async #audit(run: Run, end: Reply): Promise<void> {

@@ -6,7 +6,7 @@ import type { ToolSet } from "../define/tool-set.ts";
 import type { FastLane } from "./fast-lane.ts";
 
 /** A tool with its layers around it. */
-export interface ServedTool extends Pick<Tool, "definition" | "isToBlame"> {
+export interface ServedTool extends Pick<Tool, "definition" | "isToBlame" | "dropHandle"> {
   readonly executor: ToolExecutor;
 }
 
@@ -106,6 +106,7 @@ export class ServedTools {
     const served: ServedTool = {
       definition: tool.definition,
       isToBlame: tool.isToBlame,
+      dropHandle: tool.dropHandle,
       executor: this.#withLayers(tool),
     };
     this.#layered.set(tool, served);

@@ -117,8 +117,20 @@ export class StatefulServer implements BridgedServer {
     await (this.#own === undefined ? this.#parts.follow() : this.#own.screenAgain());
   }
 
-  /** @throws {ToolError} */
-  async callTool(tool: McpTool, args: Record<string, unknown>, options: McpCallOptions): Promise<McpCallResult> {
+  /** Such a server ends with its replica, and may make no tasks. @throws {ToolError} */
+  async callTool(
+    tool: McpTool,
+    args: Record<string, unknown>,
+    { task, ...options }: McpCallOptions,
+  ): Promise<McpCallResult> {
+    if (task?.id !== undefined)
+      throw new ToolError(
+        ToolErrorCode.OutcomeUnknown,
+        `"${tool.name}" was a task of a server that has ended with it. It may have had effects: find out before you call it again.`,
+        {
+          details: { mayHaveRun: true },
+        },
+      );
     const { signal } = options;
     const startedAt = performance.now();
     const deadline = startedAt + options.timeoutMs;
@@ -138,6 +150,8 @@ export class StatefulServer implements BridgedServer {
       await this.#untilChanged(LOOK_AGAIN_MS, signal);
     }
   }
+
+  async cancelTask(): Promise<void> {}
 
   /**
    * A call that another replica has handed over.

@@ -49,17 +49,18 @@ export function mcpTool(
   const origin = `mcp:${server.name}`;
   return defineTool(
     definition,
-    async (input, { deadline, signal, progress, ask, canAsk }) => {
+    async (input, { deadline, signal, progress, ask, canAsk, handle, noteHandle, withoutPlace }) => {
       const { content, structured, isError } = await server.callTool(tool, input, {
         timeoutMs: deadline - performance.now(),
         signal,
         onProgress: progress,
         ask: canAsk
-          ? ({ message, schema }) => ask({ message, schema, validate: validatorOf(schema), origin })
+          ? ({ message, schema, key }) => ask({ message, schema, validate: validatorOf(schema), origin, key })
           : undefined,
+        task: { id: handle, note: noteHandle, wait: withoutPlace },
       });
       return { content, structured, isError, trust: saidBy(origin) };
     },
-    { asks: true },
+    { asks: true, leavesPlace: true, dropHandle: (taskId) => server.cancelTask(taskId) },
   );
 }

@@ -7,14 +7,19 @@ type Result = Readonly<Record<string, unknown>>;
 const ORIGINAL = "rockbot/original";
 /** In the `_meta` of a result: its structured content, where the SDK would leave a part of it out. */
 export const WHOLE_STRUCTURED = "rockbot/structuredContent";
+/** Names the task that stands in the place of a result, in the `_meta` of that result. */
+export const TASK_ID = "rockbot/taskId";
 /** The fields of a result that the protocol knows, beside its content. */
 const KNOWN: ReadonlySet<string> = new Set(["content", "structuredContent", "isError", "_meta", "resultType"]);
 
 /**
  * A result of a call in a form that the SDK takes. It keeps all that is in the result: blocks of unknown kinds, and
- * fields that are not where they belong.
+ * fields that are not where they belong. A task in its place becomes a result that names the task.
  */
 export function readableResult(result: Result): Result {
+  // The SDK knows no task in the place of a result.
+  if (result["resultType"] === "task")
+    return { resultType: "complete", content: [], _meta: { [TASK_ID]: result["taskId"] ?? null } };
   const { content, isError, _meta: meta, ...known } = result;
   const { structuredContent: structured, ...others } = known;
   // The SDK refuses a result whose structured content is no object, and its text with it.
