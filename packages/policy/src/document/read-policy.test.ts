@@ -50,7 +50,7 @@ operators:
     rights: []
 `),
   ).toEqual([
-    'operators.0, line 3: unknown property "rights": known: name, tokens, may, speaksFor, sees',
+    'operators.0, line 3: unknown property "rights": known: name, tokens, may, speaksFor, sees, keys',
     'operators.0.may.1, line 5: expected one of ["read","cancel","call","decide","letters","servers"], got the text "write"',
     'operators.0.speaksFor.0, line 6: expected text that matches ^[a-z0-9*-]{1,64}$, got the text "Alice B"',
     'operators.0.sees.0, line 7: expected one of ["arguments","results","transcripts","memory"], got the text "secrets"',
