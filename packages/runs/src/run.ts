@@ -68,7 +68,7 @@ function isField(field: unknown): boolean {
 
 /** How far a run has come. */
 export const RunState = {
-  /** Waits for operators: for their approval, or for an answer. */
+  /** Waits for people: for an approval, or for an answer. */
   Parked: "parked",
   /** Waits for an instance of its service. */
   Ready: "ready",
@@ -134,7 +134,7 @@ export interface Binding {
 
 /** A question of the tool to a person. */
 export interface Question {
-  /** The hash of schema and message. */
+  /** Hashes its key or its place among those of the call, its message and its schema. */
   readonly hash: string;
   readonly message: string;
   /** The JSON Schema of the answer. */
@@ -176,6 +176,10 @@ export interface RunEnd {
 /** Finds a run. */
 export type RunKey = Pick<Run, "service" | "caller" | "toolCallId">;
 
+/** How long a kept run may take once it runs. */
+export const RUN_MS = 24 * 3_600_000;
+/** How long a question waits for its answer. */
+export const QUESTION_MS = 24 * 3_600_000;
 /** How long the end of a run is kept. */
 export const END_KEPT_MS = 24 * 3_600_000;
 /** The bounds of the ends that are kept of one caller at one service. The oldest go first. */

@@ -5,6 +5,7 @@ import {
   type Client as ClientType,
   type PriorDiscovery,
   ProtocolError,
+  ProtocolErrorCode,
   SdkError,
   SdkErrorCode,
   type StandardSchemaV1,
@@ -138,7 +139,6 @@ const MAX_INSTRUCTIONS = 4 * 1024;
 const LISTEN_AGAIN_MS = 5_000;
 const CLOSE_TIMEOUT_MS = 5_000;
 const TASKS_EXTENSION = "io.modelcontextprotocol/tasks";
-const METHOD_NOT_FOUND = -32_601;
 
 /**
  * Connects to a server: finds its protocol era, and for an address that leaves it open, its transport. Some old servers
@@ -206,7 +206,10 @@ async function open(
   const client = createClient(timeoutMs, () => isOpen && options.onToolsChanged());
   // One of the older era would hold its call open while a person is asked.
   client.fallbackRequestHandler = async ({ method }) => {
-    throw new ProtocolError(METHOD_NOT_FOUND, `"${method}" is not answered: nobody is asked while a call is open`);
+    throw new ProtocolError(
+      ProtocolErrorCode.MethodNotFound,
+      `"${method}" is not answered: nobody is asked while a call is open`,
+    );
   };
   client.onerror = () => {}; // a failure is reported by the call that fails
   const close = async (): Promise<void> => {

@@ -23,7 +23,7 @@ import type { OfferedRuns, ToolSource } from "./tool-source.ts";
 export interface ToolServerOptions {
   readonly version: string;
   readonly log: Logger;
-  /** The era of the protocol, of whom only the newer one has tasks and questions here. @default "legacy" */
+  /** The protocol era of the client. Only the newer one has tasks and questions here. @default "legacy" */
   readonly era?: "legacy" | "modern" | undefined;
 }
 

@@ -11,12 +11,13 @@ import {
 } from "@rockbot/contracts";
 import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
 import { type Claim, type ClaimKey, type ClaimOutcome, type ClaimStore, claimKeyText } from "@rockbot/records/claims";
+import { END_KEPT_MS, QUESTION_MS, RUN_MS } from "@rockbot/runs";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
 import { hashRequest } from "../messages/hash-request.ts";
 import { decodeReply, encodeReplyToKeep } from "../messages/reply.ts";
 import { AskedError, RecordedError } from "../runs/questions.ts";
-import { recordGone } from "../runs/run-errors.ts";
+import { conflict, recordGone } from "../runs/run-errors.ts";
 import { SupersededError } from "../superseded-error.ts";
 import { toToolError } from "../to-tool-error.ts";
 
@@ -291,8 +292,8 @@ interface RunOfCall {
 
 /** Owners that are runs, and no processes, begin so. */
 const RUN = "run:";
-/** How long the record of a call that goes on elsewhere has its claim. */
-const RUN_HOLDS_MS = 72 * 3_600_000;
+/** How long the record of a call that goes on elsewhere has its claim. Its tool may ask a person for a day, too. */
+const RUN_HOLDS_MS = QUESTION_MS + RUN_MS + END_KEPT_MS;
 
 /** Tells whether the record of a call has its claim: no process takes one for so long. */
 const isRuns = ({ owner, leaseLeftMs }: Extract<ClaimOutcome, { state: "held" }>): boolean =>
@@ -308,14 +309,6 @@ const claimOf = ({ caller, toolCallId }: ClaimKey, { runId, requestHash }: RunOf
 function settle(reply: ToolInvokeResponse | ToolError): ToolInvokeResponse {
   if (reply instanceof ToolError) throw reply;
   return reply;
-}
-
-export function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
-  return new ToolError(
-    ToolErrorCode.InvalidArguments,
-    `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`,
-    { details: { reason: "conflict" } },
-  );
 }
 
 function notStarted({ toolName }: ToolInvokeRequest, cause: StoreUnavailableError): ToolError {

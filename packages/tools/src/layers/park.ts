@@ -1,25 +1,13 @@
-import {
-  Header,
-  Keep,
-  type ToolDefinition,
-  ToolError,
-  ToolErrorCode,
-  type ToolInvokeRequest,
-  type ToolInvokeResponse,
-} from "@rockbot/contracts";
-import { StoreFullError, StoreUnavailableError } from "@rockbot/records";
-import { type Approval, isApproved, MAX_HANDLE_CHARS, RunState } from "@rockbot/runs";
+import { Header, Keep, type ToolDefinition, type ToolInvokeRequest, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type Approval, isApproved, RUN_MS, RunState } from "@rockbot/runs";
 import type { Tool } from "../define/define-tool.ts";
-import type { HeldCall, ToolContext, ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
-import { hashRequest } from "../messages/hash-request.ts";
+import type { HeldCall, ToolContext, ToolLayer } from "../define/tool-executor.ts";
+import { asking } from "../runs/asking.ts";
 import { askedOf, bindingOf } from "../runs/binding.ts";
-import { AskedError, Questions, RecordedError } from "../runs/questions.ts";
-import { notParked, recordGone } from "../runs/run-errors.ts";
+import { orJoin, parkCall } from "../runs/park-call.ts";
+import { cannotWait, conflict } from "../runs/run-errors.ts";
 import type { ParkedCall, RunKeeper } from "../runs/run-keeper.ts";
-import { conflict, unknownOutcome } from "./claim.ts";
-
-/** How long a call runs detached, at most. */
-const DETACHED_MS = 24 * 3_600_000;
+import { unknownOutcome } from "./claim.ts";
 
 /**
  * Parks a call that the policy wants people to approve, or whose caller does not wait: its record answers for it, and
@@ -77,64 +65,6 @@ export function checkUnasked(toolName: string, input: unknown, { decision }: Pic
   if (askedOf(decision, input).length > 0) throw cannotWait(toolName);
 }
 
-/** The refusal of a call that has to wait where nothing waits. */
-export const cannotWait = (toolName: string): ToolError =>
-  new ToolError(
-    ToolErrorCode.Denied,
-    `"${toolName}" was not run: the call has to wait for a person, and the way by which it came cannot wait. Do without it.`,
-    { details: { reason: "cannot_wait", mayHaveRun: false } },
-  );
-
-/** How long a question waits for its answer. */
-const QUESTION_MS = 24 * 3_600_000;
-
-/** Has the calls of a tool ask people. One that asks ends here, and its record waits for the answer. */
-const asking = (next: ToolExecutor, keeperOf: () => RunKeeper | undefined): ToolExecutor => ({
-  async execute(request, context) {
-    const canAsk = keeperOf()?.operatorKey !== undefined;
-    const questions = new Questions(context.run?.run.answers, { canAsk });
-    try {
-      return await next.execute(request, {
-        ...context,
-        canAsk,
-        ask: (question) => questions.ask(question),
-        begins: () => questions.begins(),
-        handle: context.run?.run.handle?.text,
-        noteHandle: (handle, isClaimed) => keepHandle(handle, isClaimed, { keeper: keeperOf(), request, context }),
-      });
-    } catch (error) {
-      if (!(error instanceof AskedError)) throw error;
-      const { question } = error;
-      context.progress({ message: `awaiting an answer: ${request.toolCallId}` });
-      if (context.run !== undefined) return context.run.question(question, QUESTION_MS);
-      await parkCall(keeperOf(), request, context, { question, forMs: QUESTION_MS });
-      return next.execute(request, context); // another delivery has taken it meanwhile
-    }
-  },
-});
-
-/** Has the record of a call keep what its tool goes on from. @returns false if no record takes it */
-async function keepHandle(
-  handle: string,
-  isClaimed: boolean | undefined,
-  {
-    keeper,
-    request,
-    context,
-  }: { readonly keeper: RunKeeper | undefined; readonly request: ToolInvokeRequest; readonly context: ToolContext },
-): Promise<boolean> {
-  if (handle.length > MAX_HANDLE_CHARS) return false;
-  if (context.run !== undefined) return context.run.keep(handle);
-  if (keeper === undefined || context.arrival === undefined) return false;
-  try {
-    const call = parkedCall(request, context, { forMs: DETACHED_MS });
-    await keeper.park({ ...call, handle, isClaimed }, context.arrival);
-  } catch (error) {
-    if (!(error instanceof StoreUnavailableError)) throw error;
-  }
-  return false;
-}
-
 /** What people are asked about a call. */
 interface Asking extends Approval {
   readonly forMs: number;
@@ -154,58 +84,9 @@ function askingOf(definition: ToolDefinition, { decision, input, caller }: ToolC
 }
 
 function parkedFor(asking: Asking | undefined): Pick<ParkedCall, "approval" | "forMs"> {
-  if (asking === undefined) return { forMs: DETACHED_MS };
+  if (asking === undefined) return { forMs: RUN_MS };
   const { forMs, ...approval } = asking;
   return { approval, forMs };
-}
-
-/** Has a call join its record, where the claim layer has found that there is one. @throws what else was the matter */
-async function orJoin(
-  error: unknown,
-  keeper: RunKeeper | undefined,
-  request: ToolInvokeRequest,
-  context: ToolContext,
-): Promise<never> {
-  if (!(error instanceof RecordedError)) throw error;
-  if (keeper === undefined || context.arrival === undefined) throw error.otherwise;
-  const joined = await keeper.join(parkedCall(request, context, { forMs: 0 }), context.arrival);
-  throw joined === "conflict" ? conflict(request) : error.otherwise;
-}
-
-/** What the record of a call has of it. */
-function parkedCall(
-  request: ToolInvokeRequest,
-  { caller, operator, deadline }: ToolContext,
-  asked: Pick<ParkedCall, "approval" | "question" | "forMs">,
-): ParkedCall {
-  const { toolName, toolCallId } = request;
-  const leftMs = Math.max(0, Math.floor(deadline - performance.now()));
-  return { caller, operator, toolName, toolCallId, requestHash: hashRequest(request), leftMs, ...asked };
-}
-
-async function parkCall(
-  keeper: RunKeeper | undefined,
-  request: ToolInvokeRequest,
-  context: ToolContext,
-  asked: Pick<ParkedCall, "approval" | "question" | "forMs">,
-): Promise<void> {
-  const { toolName } = request;
-  const { arrival } = context;
-  const isUndecidable = asked.approval !== undefined && keeper?.operatorKey === undefined;
-  if (keeper === undefined || arrival === undefined || isUndecidable) throw cannotWait(toolName);
-  try {
-    const parked = await keeper.park(parkedCall(request, context, asked), arrival);
-    if (parked === "conflict") throw conflict(request);
-    if (parked === "gone") throw recordGone(request);
-  } catch (error) {
-    if (error instanceof StoreFullError)
-      throw new ToolError(ToolErrorCode.Overloaded, `"${toolName}" was not run: ${error.message}.`, {
-        details: { reason: "parked", mayHaveRun: false },
-        cause: error,
-      });
-    if (error instanceof StoreUnavailableError) throw notParked(request, error);
-    throw error;
-  }
 }
 
 /** Takes a run whose call has come through all layers again, or asks once more. */

@@ -2,8 +2,7 @@ import { metrics, type UpDownCounter } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
 import type { ToolLayer } from "../define/tool-executor.ts";
 import { askedOf } from "../runs/binding.ts";
-import { conflict } from "./claim.ts";
-import { cannotWait } from "./park.ts";
+import { cannotWait, conflict } from "../runs/run-errors.ts";
 
 /**
  * Made with the first call: what is made before telemetry starts, such as while modules load, records nothing for ever.

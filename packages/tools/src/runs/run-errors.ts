@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, visibleText } from "@rockbot/contracts";
+import { ToolError, ToolErrorCode, type ToolInvokeRequest, visibleText } from "@rockbot/contracts";
 import { type Run, RunState, waitsFor } from "@rockbot/runs";
 
 /** The answers of runs that their callers do not get from a tool. Each says what would make the call pass. */
@@ -76,8 +76,8 @@ export const notKept = ({ toolName }: Pick<Run, "toolName">): ToolError =>
 export const recordGone = ({ toolName }: Pick<Run, "toolName">): ToolError =>
   new ToolError(
     ToolErrorCode.OutcomeUnknown,
-    `"${toolName}" may have run: the record of this call is not kept any more, as later ones have taken its place. Find out before you call it again.`,
-    { details: { mayHaveRun: true, reason: "result_not_kept" } },
+    `"${toolName}" may have run: nothing more is known of this call. Find out before you call it again.`,
+    { details: { mayHaveRun: true } },
   );
 
 /** A run whose store does not answer. It is looked at again, unless its tool has begun. */
@@ -93,3 +93,20 @@ export const notParked = ({ toolName }: Pick<Run, "toolName">, cause: Error): To
     `"${toolName}" was not run: the store of calls that wait does not take it. ${cause.message}. Try again later.`,
     { cause, details: { mayHaveRun: false } },
   );
+
+/** The refusal of a call that has to wait where nothing waits. */
+export const cannotWait = (toolName: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.Denied,
+    `"${toolName}" was not run: the call has to wait for a person, and the way by which it came cannot wait. Do without it.`,
+    { details: { reason: "cannot_wait", mayHaveRun: false } },
+  );
+
+/** The refusal of an id that another call has. */
+export function conflict({ toolName, toolCallId }: ToolInvokeRequest): ToolError {
+  return new ToolError(
+    ToolErrorCode.InvalidArguments,
+    `Cannot call "${toolName}" as ${JSON.stringify(toolCallId)}: the id is taken by a call with another tool or other arguments`,
+    { details: { reason: "conflict" } },
+  );
+}

@@ -17,11 +17,13 @@ import {
   type Approval,
   AUDIT_MS,
   asksCaller,
+  END_KEPT_MS,
   hearsNow,
   MAX_ASKED_BYTES,
   MAX_END_BYTES,
   MAX_RUN_BYTES,
   type Question,
+  RUN_MS,
   type Run,
   type RunEnd,
   type RunKey,
@@ -97,8 +99,8 @@ const SHARE_PART = 0.75;
 /** Two deliveries of one call may park it at once: the later one looks so often, so many times. */
 const PARKING_MS = 20;
 const ATTEMPTS = 25;
-/** A call stays a run's until its run is forgotten: a day to run, and a day for its end to be kept. */
-const KEPT_MS = 48 * 3_600_000;
+/** A call stays a run's until its run is forgotten. */
+const KEPT_MS = RUN_MS + END_KEPT_MS;
 /** A caller hears that its call waits so long before its own deadline, or a fifth of its time. */
 const TELL_BEFORE_MS = 1_000;
 

@@ -14,8 +14,9 @@ export interface FastLaneOptions {
 type Judged = Pick<ToolDefinition, "name" | "readOnly" | "fast">;
 
 /**
- * The fast lane of one service: it is taken from while the service has tools for it. Our definition or an operator says
- * which these are, never a hint of a foreign server. A bus in this process, where all is memory, needs none.
+ * The fast lane of one service. Once a tool is for it, it is taken from until the service stops. Our definition or an
+ * operator says which these are, never a hint of a foreign server. A bus in this process, where all is memory, needs
+ * none.
  */
 export class FastLane implements AsyncDisposable {
   readonly #options: FastLaneOptions;

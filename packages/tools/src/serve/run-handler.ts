@@ -2,7 +2,7 @@ import { pause } from "@rockbot/base";
 import type { Delivery } from "@rockbot/bus";
 import { ToolError, ToolErrorCode, type ToolInvokeRequest } from "@rockbot/contracts";
 import { StoreUnavailableError } from "@rockbot/records";
-import { LEASE_MS, READY_MS, type Run, RunState } from "@rockbot/runs";
+import { LEASE_MS, READY_MS, RUN_MS, type Run, RunState } from "@rockbot/runs";
 import { CallSteps } from "../layers/call-steps.ts";
 import { unknownOutcome } from "../layers/claim.ts";
 import { formOf, type RequestForm } from "../messages/request-form.ts";
@@ -22,8 +22,6 @@ export interface RunHandlerOptions {
   readonly audited: ReturnType<typeof createCallAudit>;
 }
 
-/** How long a kept run may take once it runs. */
-const RUN_MS = 24 * 3_600_000;
 /** After this time others than this instance have looked at a run, too. From then on it is looked at so often. */
 const ABSENT_MS = 5_000;
 /** A store that does not take an end is asked again so often. */

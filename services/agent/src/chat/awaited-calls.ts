@@ -59,7 +59,7 @@ export async function untilEnded(
   if (calls === undefined || later === undefined)
     throw new ToolError(
       ToolErrorCode.InvalidArguments,
-      "Cannot ask the agent: a turn after a call is asked for by a call that is detached, and this one is not",
+      'Cannot ask the agent: "after" is for detached calls, and this one is not detached. Leave "after" out',
     );
   if (waitedMs > GIVEN_UP_MS) return; // the turn reads what there is to know
   const about = { toolCallId, hasReadUntrusted, grant, signal };

@@ -126,7 +126,7 @@ export class StatefulServer implements BridgedServer {
     if (task?.id !== undefined)
       throw new ToolError(
         ToolErrorCode.OutcomeUnknown,
-        `"${tool.name}" was a task of a server that has ended with it. It may have had effects: find out before you call it again.`,
+        `"${tool.name}" was a task of a server that has ended since. It may have had effects: find out before you call it again.`,
         {
           details: { mayHaveRun: true },
         },

@@ -1,4 +1,4 @@
-import { type CallToolResult, ProtocolError } from "@modelcontextprotocol/client";
+import { type CallToolResult, ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/client";
 import { isRecord, pause } from "@rockbot/base";
 import { ToolError } from "@rockbot/contracts";
 import { AskedError } from "@rockbot/tools";
@@ -14,7 +14,6 @@ const DEFAULT_POLL_MS = 1_000;
 /** A server that does not answer for so long has lost the task. */
 const MAX_SILENCE_MS = 10 * 60_000;
 const MAX_STATUS = 500;
-const INTERNAL_ERROR = -32_603;
 
 export interface FollowTaskOptions extends Pick<McpCallOptions, "signal" | "onProgress" | "ask"> {
   /** Asks the server, within a bounded time. */
@@ -86,10 +85,14 @@ function endOf({
       return isRecord(result) ? result : lost("the server has ended it, and gives no result");
     case "failed": {
       const { code, message, data } = isRecord(error) ? error : {};
-      return ProtocolError.fromError(Number.isSafeInteger(code) ? Number(code) : INTERNAL_ERROR, String(message), data);
+      return ProtocolError.fromError(
+        Number.isSafeInteger(code) ? Number(code) : ProtocolErrorCode.InternalError,
+        String(message),
+        data,
+      );
     }
     case "cancelled":
-      return new ProtocolError(INTERNAL_ERROR, "the task was cancelled");
+      return new ProtocolError(ProtocolErrorCode.InternalError, "the task was cancelled");
     default:
       return undefined; // a state that the protocol does not have may be followed by another
   }
