@@ -135,7 +135,7 @@ export class CallRunner {
     const onProgress = ({ progress, total, message }: ProgressUpdate): void => {
       const told = { progress: progress ?? null, total: total ?? null, message: message ?? null };
       events.emit({ kind: "tool_progress", toolCallId, toolName, ...told });
-      const notice = noticeOf(message);
+      const notice = noticeOf(message, toolCallId);
       if (notice === undefined) return;
       events.emit({ kind: "notice", text: notice });
       if (waits !== undefined) waits.notice = notice;

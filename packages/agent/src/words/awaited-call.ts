@@ -24,12 +24,12 @@ export interface AwaitedCall {
 export type AwaitEnd = (call: AwaitedCall) => Promise<void>;
 
 /** What tools say in their progress when a call begins to wait. */
-const AWAITS = /^awaiting (approval|an answer): ([\w-]{1,128})$/;
+const AWAITS = /^awaiting (approval|an answer): (.+)$/;
 
-/** The notice for people of a call that has begun to wait; undefined of other progress. */
-export function noticeOf(message: string | undefined): string | undefined {
+/** The notice for people of a call that has begun to wait; undefined of other progress: a tool may name another call. */
+export function noticeOf(message: string | undefined, callId: string): string | undefined {
   const [, what, id] = AWAITS.exec(message ?? "") ?? [];
-  if (what === undefined || id === undefined) return undefined;
+  if (what === undefined || id !== callId) return undefined;
   return waitsNotice(id, what, what === "approval" ? `approve ${id}` : `answer ${id} JSON`);
 }
 
