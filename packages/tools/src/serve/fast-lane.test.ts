@@ -1,6 +1,8 @@
+import { generateKeyPairSync } from "node:crypto";
 import { type Bus, createMemoryBus, type PublishOptions } from "@rockbot/bus";
-import { createEnvelope } from "@rockbot/contracts";
+import { createEnvelope, Keep } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, type PolicyHolder, readPolicy } from "@rockbot/policy";
+import { createMemoryRunStore } from "@rockbot/runs";
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
 import type { Tool } from "../define/define-tool.ts";
@@ -58,6 +60,22 @@ test.each([
   await using scene = await startScene([echo(promises)], { policy: holdPolicy(await policyOf(policy)) });
   await expect(scene.caller.call("echo", {})).resolves.toMatchObject({ content: "done" });
   expect(scene.events).toEqual(expected);
+});
+
+test("a call that is kept only if it waits for people takes the lane, and its record answers for it then", async () => {
+  const { publicKey: operatorKey } = generateKeyPairSync("ed25519");
+  const policy = `everyone: { allow: ['*'] }
+operators: [{ name: ann, tokens: [], may: [decide] }]
+approve: [{ tools: [echo], by: [ann], arguments: { required: [ask] } }]`;
+  await using runs = createMemoryRunStore();
+  const serving = { policy: holdPolicy(await policyOf(policy)), runs, operatorKey };
+  await using scene = await startScene([echo(PROMISES)], serving);
+  const kept = { keep: Keep.IfParked, timeoutMs: 1_000 };
+  await expect(scene.caller.call("echo", {}, kept)).resolves.toMatchObject({ content: "done" });
+  expect(scene.events).toEqual(BY_LANE);
+  await expect(scene.caller.call("echo", { ask: 1 }, kept)).rejects.toMatchObject({ details: { isKept: true } });
+  expect(scene.events.slice(BY_LANE.length)).toEqual(["asked fast", "line parked", "answered durably"]);
+  expect(await runs.open("tests", 9)).toHaveLength(1);
 });
 
 test("a tool whose calls come to a queue of their own has no lane, nor has one on a bus in this process", async () => {

@@ -5,6 +5,7 @@ import {
   type Envelope,
   encodeMessage,
   Header,
+  Keep,
   MAX_REQUEST_BYTES,
   MCP_BRIDGE,
   mcpError,
@@ -145,11 +146,11 @@ class RemoteExecutor implements RemoteTool {
     return left ?? (answer as ToolInvokeResponse);
   }
 
-  /** One that may have been taken before, or that is to outlive its caller, is for the durable way. */
+  /** One that may have been taken before, or that is to run without its caller, is for the durable way. */
   #mayGoFast({ maybeTakenSince, keep, notes }: ToolContext): boolean {
     const { fast = false, readOnly = false } = this.#tool;
-    const isFast = fast && readOnly && maybeTakenSince === undefined && keep === undefined;
-    if (!isFast || performance.now() < this.#durableUntil) return false;
+    const isAwaited = maybeTakenSince === undefined && (keep === undefined || keep === Keep.IfParked);
+    if (!fast || !readOnly || !isAwaited || performance.now() < this.#durableUntil) return false;
     notes?.wentBy("fast");
     return true;
   }
