@@ -204,13 +204,7 @@ async function open(
   let isOpen = false;
   let isDisposed = false;
   const client = createClient(timeoutMs, () => isOpen && options.onToolsChanged());
-  // One of the older era would hold its call open while a person is asked.
-  client.fallbackRequestHandler = async ({ method }) => {
-    throw new ProtocolError(
-      ProtocolErrorCode.MethodNotFound,
-      `"${method}" is not answered: nobody is asked while a call is open`,
-    );
-  };
+  client.fallbackRequestHandler = refuseRequest;
   client.onerror = () => {}; // a failure is reported by the call that fails
   const close = async (): Promise<void> => {
     isDisposed = true;
@@ -333,6 +327,12 @@ async function callOnce(
     const { inputRequests = {}, requestState } = asked;
     answers = { inputResponses: await answersTo(inputRequests, ask, round), requestState };
   }
+}
+
+/** A server of the older era would hold its call open while a person is asked. */
+async function refuseRequest({ method }: { readonly method: string }): Promise<never> {
+  const why = `"${method}" is not answered: nobody is asked while a call is open`;
+  throw new ProtocolError(ProtocolErrorCode.MethodNotFound, why);
 }
 
 /** What the client of one call can do. A server of the newer era believes what the call says. */
