@@ -9,7 +9,7 @@ import { openEffectsScene } from "./effects-scene.ts";
 import { hearReplies } from "./hear-replies.ts";
 
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-const POLICY = `everyone: { allow: ["*"] }
+const POLICY = `everyone: { allow: ["*"], rules: [{ tools: [effect], rate: { calls: 1, perSeconds: 3600 } }] }
 delegates: [agent]
 operators: [{ name: ann, tokens: [{ hash: "sha256:${createHash("sha256").update("x").digest("hex")}" }], may: [decide] }]
 approve: [{ tools: [effect], by: [ann] }]

@@ -173,9 +173,9 @@ export class TurnRun {
 
   /** Has the model read the result of a call that has ended, as that of one it has just made. */
   async #hear(call: StoredCall): Promise<void> {
-    const { conversation, held, runner, events } = this.#options;
+    const { conversation, held, runner, events, request } = this.#options;
     const { id: callId, name, arguments: args } = call;
-    const turn = { tools: this.#role.tools, events, parent: this.#parentOf(0) };
+    const turn = { tools: this.#role.tools, events, parent: this.#parentOf(0), toldIn: toldInOf(request) };
     const known = held.result(callId);
     const result = known ?? (await unlessAborted(runner.run({ callId, name, arguments: args }, turn), this.#signal));
     if (known === undefined) held.addResult(callId, result);
