@@ -126,6 +126,10 @@ test("a detached call asks the person behind its client by its task, and takes o
     inputResponses: { [`${key}`]: { action: "accept", content: { count } } },
   });
   expect((await ask("tasks/update", answer(1), { by: "writer", can })).error.code).toBe(-32_602);
+  for (const given of [{}, { count: 7 }, { action: "approve" }, { action: "accept", content: [7] }]) {
+    const of = { taskId, inputResponses: { [`${key}`]: given } };
+    expect((await ask("tasks/update", of, { can })).error.code).toBe(-32_602);
+  }
   for (const count of [7, 8]) expect((await ask("tasks/update", answer(count), { can })).error).toBeUndefined();
   await expect.poll(look, SOON).toMatchObject({ result: { content: [{ text: "ordered 7" }] } });
   expect(done).toEqual(["order 7"]);

@@ -11,6 +11,10 @@ test.each([
   [entry("may: [cancel], sees: [results]"), ["the operator ops sees arguments or results, and may does not name read"]],
   ["operators: [{ name: ops, tokens: [] }]", ["the operator ops has no token: nobody is it"]],
   [
+    "operators: [{ name: local, tokens: [] }]",
+    ['the operator local has no token: who runs "rockbot up" is it, and nobody elsewhere'],
+  ],
+  [
     "keep: { tools: ['*'] }",
     ["arguments and results are kept, and no operator sees them: no sees names arguments or results"],
   ],

@@ -15,13 +15,16 @@ export function operatorNotes({ operators, keep }: PolicyDocument): string[] {
 const seesKept = ({ may, sees }: PolicyOperator): boolean =>
   may.includes("read") && (sees.includes("arguments") || sees.includes("results"));
 
-function missing({ tokens, may, speaksFor, sees, keys = [] }: PolicyOperator): string[] {
+function missing({ name, tokens, may, speaksFor, sees, keys = [] }: PolicyOperator): string[] {
   const looks = sees.includes("arguments") || sees.includes("results");
   return [
-    ...(tokens.length === 0 && keys.length === 0 ? ["has no token: nobody is it"] : []),
+    ...(tokens.length === 0 && keys.length === 0 ? [`has no token: ${nobody(name)}`] : []),
     ...(may.includes("call") && speaksFor.length === 0 ? ["may call tools, and speaksFor names no caller"] : []),
     ...(!may.includes("call") && speaksFor.length > 0 ? ["speaks for callers, and may does not name call"] : []),
     ...(keys.length > 0 && !may.includes("decide") ? ["has keys, and may does not name decide"] : []),
     ...(looks && !may.includes("read") ? ["sees arguments or results, and may does not name read"] : []),
   ];
 }
+
+const nobody = (name: string): string =>
+  name === "local" ? 'who runs "rockbot up" is it, and nobody elsewhere' : "nobody is it";

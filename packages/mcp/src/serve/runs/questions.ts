@@ -32,9 +32,16 @@ export const formsFor = ({ key, message, schema }: Question): InputRequests => (
   },
 });
 
-/** What a person has filled in; undefined for one who does not want to answer. */
-export const contentOf = (given: unknown): object | undefined =>
-  isRecord(given) && given["action"] === "accept" ? { ...(given["content"] as object | undefined) } : undefined;
+/**
+ * What a person has filled in; undefined for one who does not want to answer.
+ * @throws for what is no result of an elicitation: nobody has said no by it
+ */
+export function contentOf(given: unknown): object | undefined {
+  const { action, content = {} }: Readonly<Record<string, unknown>> = isRecord(given) ? given : {};
+  if (action === "accept" && isRecord(content)) return content;
+  if (action === "decline" || action === "cancel") return undefined;
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, NO_ANSWER);
+}
 
 /** Asks the persons behind clients by the protocol's `input_required`. The repeated call has the answer. */
 export type CallQuestions = ReturnType<typeof callQuestions>;
@@ -68,6 +75,8 @@ export function callQuestions(runs: OfferedRuns | undefined) {
   };
 }
 
+const NO_ANSWER =
+  'The answer to a question is the result of its elicitation: {"action":"accept","content":{…}}, or the action decline or cancel. The question waits on';
 const OTHER_CALL = "The requestState is of another call: send it with the same name and arguments as before";
 
 const callHash = (name: string, args: object): string =>
