@@ -163,7 +163,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
   const agents = a2a?.({ headers, stallMs: ANSWER_MS });
   // A stranger reads from the card how to ask, and nothing else.
   if (agents !== undefined) for (const path of agents.cardPaths) app.get(path, agents.card);
-  const identify = (c: Context<GatewayEnv>) => authenticate(c.req.header("authorization"));
+  const identify = (c: Context<GatewayEnv>) => authenticate(c.env.incoming.headers.authorization);
   app.use(guard({ identify, allowedHosts, allowedOrigins, refusals }));
   const door =
     mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
@@ -285,7 +285,7 @@ function addOperators(
 /** Routes above the guard need no token: probes come from machines that hold none. */
 function addProbes(app: Hono<GatewayEnv>, notReady: () => readonly string[]): void {
   app.use(async (c, next) => {
-    for (const [name, value] of Object.entries(headers)) c.header(name, value);
+    for (const [name, value] of Object.entries(headers)) c.env.outgoing.setHeader(name, value);
     await next();
   });
   app.get("/healthz", (c) => c.json(aliveAnswer.body, aliveAnswer.status));

@@ -1,4 +1,5 @@
 import type { ServerResponse } from "node:http";
+import { Deadlines } from "@rockbot/base";
 import type { WaitingRoom } from "./waiting-room.ts";
 
 /** Bounds of the requests that a server lets in. */
@@ -36,6 +37,7 @@ export class GaveWayError extends Error {
 export class Admission {
   readonly #options: AdmissionOptions;
   readonly #byCaller = new Map<string, number>();
+  readonly #deadlines = new Deadlines();
   #running = 0;
 
   constructor(options: AdmissionOptions) {
@@ -54,7 +56,7 @@ export class Admission {
       check: () => this.#check(caller),
       count: (by) => this.#count(caller, by),
       wait: (giveWay) => waiting.enter(caller, giveWay),
-      answerMs,
+      awaitAnswer: (cut) => this.#deadlines.after(answerMs, cut),
     });
   }
 
@@ -82,7 +84,7 @@ interface Places {
   readonly check: () => void;
   readonly count: (by: 1 | -1) => void;
   readonly wait: (giveWay: () => void) => () => void;
-  readonly answerMs: number;
+  readonly awaitAnswer: (cut: () => void) => () => void;
 }
 
 /** One request on its way through a server. */
@@ -121,8 +123,7 @@ export class Visit {
     this.#outgoing.once("prefinish", () => {
       this.awaitReader();
       if (this.#outgoing.closed) return;
-      const cut = setTimeout(() => this.#outgoing.destroy(), this.#places.answerMs);
-      this.#outgoing.once("close", () => clearTimeout(cut));
+      this.#outgoing.once("close", this.#places.awaitAnswer(() => this.#outgoing.destroy()));
     });
     this.#outgoing.once("close", () => this.#setRunning(false));
   }

@@ -52,7 +52,7 @@ export function invoke(
     const { incoming, outgoing } = c.env;
     const toolName = again?.toolName ?? c.req.param("name") ?? "";
     const onBehalfOf = c.get("caller");
-    const hasKey = c.req.header("idempotency-key") !== undefined;
+    const hasKey = incoming.headers["idempotency-key"] !== undefined;
     const receivedAt = performance.now();
     let args: object | string | undefined;
     let isSent = false;
@@ -77,7 +77,7 @@ export function invoke(
           ToolErrorCode.ToolNotFound,
           "Cannot call the tool: no tool has a name of more than 64 characters",
         );
-      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => c.req.header(name), {
+      const { toolCallId, sessionId, ...asked } = readCallHeaders((name) => textOf(incoming.headers[name]), {
         timeoutMs,
         maxTimeoutMs,
         caller: keyOwner(onBehalfOf ?? caller.agent, operator) ?? onBehalfOf,
@@ -115,7 +115,7 @@ export function invoke(
       };
       if (!asked.goesOn && !asked.isDetached) bound.add(gone);
       if (signal?.aborted) gone.abort(signal.reason);
-      if (!accepts(c.req.header("accept"), "text/event-stream"))
+      if (!accepts(incoming.headers.accept, "text/event-stream"))
         return sendJson(outgoing, await caller.call(toolName, args, options), headers);
 
       const events = openEventStream(outgoing, { keepAliveMs, headers });
@@ -151,6 +151,10 @@ function sendJson(outgoing: ServerResponse, value: unknown, headers: Readonly<Re
   outgoing.writeHead(200, { ...headers, "content-type": "application/json", "content-length": body.length }).end(body);
   return RESPONSE_ALREADY_SENT;
 }
+
+/** A header as one text. Node's own are read, as the Headers of the web would be made anew for each request. */
+const textOf = (header: string | readonly string[] | undefined): string | undefined =>
+  typeof header === "object" ? header.join(", ") : header;
 
 /** Tells whether an Accept header names the media type itself; `*` does not ask for it. */
 const accepts = (header: string | undefined, type: string): boolean =>

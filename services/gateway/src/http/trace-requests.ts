@@ -1,4 +1,5 @@
 import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import type { HttpBindings } from "@hono/node-server";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
 
@@ -11,12 +12,10 @@ export function traceRequests() {
     .getMeter("@rockbot/gateway")
     .createHistogram("rockbot.gateway.request.duration", { unit: "ms", description: "From admission to answer" });
 
-  return createMiddleware(async (c, next) => {
+  return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
     const start = performance.now();
-    const parent = propagation.extract(context.active(), {
-      traceparent: c.req.header("traceparent"),
-      tracestate: c.req.header("tracestate"),
-    });
+    const { traceparent, tracestate } = c.env.incoming.headers;
+    const parent = propagation.extract(context.active(), { traceparent, tracestate });
     await tracer.startActiveSpan(
       c.req.method,
       { kind: SpanKind.SERVER, attributes: { "http.request.method": c.req.method } },
