@@ -123,7 +123,10 @@ export class Visit {
     this.#outgoing.once("prefinish", () => {
       this.awaitReader();
       if (this.#outgoing.closed) return;
-      this.#outgoing.once("close", this.#places.awaitAnswer(() => this.#outgoing.destroy()));
+      this.#outgoing.once(
+        "close",
+        this.#places.awaitAnswer(() => this.#outgoing.destroy()),
+      );
     });
     this.#outgoing.once("close", () => this.#setRunning(false));
   }

@@ -151,13 +151,18 @@ test("a call of a tool with effects that outlasts the drain time has an unknown 
 });
 
 test("comments keep a silent stream alive, and stop with it", async () => {
-  const server = createServer((_, response) => {
-    const stream = openEventStream(response, { keepAliveMs: 10, headers: {} });
-    setTimeout(() => stream.end("result", {}), 100);
-  });
+  const opened = Promise.withResolvers<ReturnType<typeof openEventStream>>();
+  const server = createServer((_, response) =>
+    opened.resolve(openEventStream(response, { keepAliveMs: 10, headers: {} })),
+  );
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
-  const text = await (await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
+  const { body } = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+  let text = "";
+  for await (const part of (body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+    text += part;
+    if (text.split("\n").length > 2 && !text.includes("event:")) (await opened.promise).end("result", {});
+  }
   await new Promise((resolve) => server.close(resolve));
 
   expect(text).toMatch(/^(: keep-alive\n){2,}event: result\ndata: \{\}\n\n$/);

@@ -1,5 +1,5 @@
-import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import type { HttpBindings } from "@hono/node-server";
+import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
 
