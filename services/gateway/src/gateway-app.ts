@@ -154,7 +154,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
 
   addProbes(app, notReady);
   const authenticate = createAuthenticator({ self: caller.agent, token, policy, isOpen });
-  const callOptions = { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log };
+  const callOptions = { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, runs, signal, log };
   const invokeTool = invoke(caller, callOptions);
   const chat =
     sessions === undefined ? undefined : chatCompletions(caller, { ...callOptions, sessions, stallMs: ANSWER_MS });

@@ -1,3 +1,5 @@
+import { generateKeyPairSync } from "node:crypto";
+import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import { openSqliteRunStore } from "@rockbot/runs";
 import { defineTool, serveTools } from "@rockbot/tools";
@@ -72,4 +74,27 @@ test("a call that its client waits for is cancelled at the address of its key", 
   expect((await fetch(`${gateway.url}/v1/calls/k`, { method: "DELETE" })).status).toBe(204);
   expect((await waits).status).toBe(499);
   await expect.poll(() => gateway.aborted).toEqual(["1"]);
+});
+
+test("of calls that wait for people a gateway that stops says that nothing ran, and those with a key wait on", async () => {
+  await using runs = await openSqliteRunStore(undefined);
+  await using gateway = await startTestGateway({ shutdownGraceMs: 100 }, undefined, undefined, { runs });
+  const mail = defineTool({ ...loose("mail"), readOnly: false, idempotent: false }, async () => "sent");
+  const set = { tools: [mail], guides: [{ name: "mail", summary: "Of mail.", document: "# Mail" }] };
+  const asking = `
+everyone: { allow: ["*"] }
+operators: [{ name: ann, tokens: [], may: [decide] }]
+approve: [{ tools: [mail], by: [ann] }]`;
+  const policy = holdPolicy(createPolicy(await readPolicy(asking, "of the test")));
+  const { publicKey: operatorKey } = generateKeyPairSync("ed25519");
+  await using _ = await serveTools(gateway.bus, set, { service: "mail", runs, policy, operatorKey });
+  await expect.poll(async () => (await gateway.send({ path: "/v1/tools" })).text).toContain('"mail"');
+  const keyed = gateway.invoke("mail", {}, { "idempotency-key": "k" });
+  const other = gateway.invoke("mail", { to: "bob" });
+  await expect.poll(async () => (await runs.open("mail", 9)).length).toBe(2);
+
+  await gateway.gateway[Symbol.asyncDispose]();
+  expect(await keyed).toMatchObject({ json: { code: "pending", details: { mayHaveRun: false, isKept: true } } });
+  expect(await other).toMatchObject({ json: { code: "unavailable", details: { mayHaveRun: false } } });
+  expect(await runs.open("mail", 9)).toMatchObject([{ state: "parked", isKept: true }]);
 });

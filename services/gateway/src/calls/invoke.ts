@@ -2,6 +2,7 @@ import type { ServerResponse } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import type { Logger } from "@rockbot/bus";
 import { Keep, newId, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { RunStore } from "@rockbot/runs";
 import type { ToolCaller } from "@rockbot/tools";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
@@ -12,6 +13,7 @@ import { readArguments } from "../http/read-body.ts";
 import { asToolError } from "./as-tool-error.ts";
 import { readCallHeaders } from "./call-headers.ts";
 import type { RunningKeys } from "./running-keys.ts";
+import { waitsAtStop } from "./waits-at-stop.ts";
 
 export interface InvokeOptions {
   readonly timeoutMs: number;
@@ -22,6 +24,8 @@ export interface InvokeOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly keys: RunningKeys;
   readonly refusals: RefusalLog | undefined;
+  /** Has the calls that wait for people, or run detached. */
+  readonly runs: RunStore | undefined;
   /** Aborts when the process stops and running calls are not waited for any longer. */
   readonly signal: AbortSignal | undefined;
   readonly log: Logger;
@@ -41,11 +45,26 @@ export interface OperatorCall {
 // Long because: all forms of the answer share what ends a call
 export function invoke(
   caller: ToolCaller,
-  { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, signal, log }: InvokeOptions,
+  { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, runs, signal, log }: InvokeOptions,
 ) {
   /** The calls that end with their clients, and with this process: one listener for all of them. */
   const bound = new Set<AbortController>();
-  signal?.addEventListener("abort", () => bound.forEach((gone) => void gone.abort(signal.reason)), { once: true });
+  /** Calls with a key outlive this process: their clients ask for them again. */
+  const left = new Set<(reason: unknown) => void>();
+  const end = (): void => {
+    for (const gone of bound) gone.abort(signal?.reason);
+    for (const leave of left) leave(signal?.reason);
+  };
+  signal?.addEventListener("abort", end, { once: true });
+  async function untilStop<T>(work: Promise<T>): Promise<T> {
+    const { promise: stopped, reject } = Promise.withResolvers<never>();
+    left.add(reject);
+    try {
+      return await Promise.race([work, stopped]);
+    } finally {
+      left.delete(reject);
+    }
+  }
 
   // Long because: as above
   return async (c: Context<GatewayEnv>, { operator, again }: Partial<OperatorCall> = {}): Promise<Response> => {
@@ -57,7 +76,8 @@ export function invoke(
     let args: object | string | undefined;
     let isSent = false;
     const failed = async (error: unknown): Promise<ToolError> => {
-      const toolError = asToolError(error, toolName, { caller, isSent, signal, log });
+      const waits = signal?.aborted && isSent && (await waitsAtStop(caller, call, { by: onBehalfOf, runs }));
+      const toolError = waits || asToolError(error, toolName, { caller, isSent, signal, log });
       if (!isSent)
         await refusals?.call({
           ...call,
@@ -113,19 +133,22 @@ export function invoke(
         // A call that goes on without its client is left for the next gateway, if there is a journal.
         signal: asked.goesOn || asked.isDetached ? undefined : gone.signal,
       };
-      if (!asked.goesOn && !asked.isDetached) bound.add(gone);
+      if (!asked.goesOn && !asked.isDetached && !hasKey) bound.add(gone);
       if (signal?.aborted) gone.abort(signal.reason);
+      const waitFor = <T>(work: Promise<T>): Promise<T> => (hasKey ? untilStop(work) : work);
       if (!accepts(incoming.headers.accept, "text/event-stream"))
-        return sendJson(outgoing, await caller.call(toolName, args, options), headers);
+        return sendJson(outgoing, await waitFor(caller.call(toolName, args, options)), headers);
 
       const events = openEventStream(outgoing, { keepAliveMs, headers });
       try {
         events.end(
           "result",
-          await caller.call(toolName, args, {
-            ...options,
-            onProgress: (update) => events.send("progress", { ...call, ...update }),
-          }),
+          await waitFor(
+            caller.call(toolName, args, {
+              ...options,
+              onProgress: (update) => events.send("progress", { ...call, ...update }),
+            }),
+          ),
         );
       } catch (error) {
         events.end("error", errorBody(await failed(error), call));
