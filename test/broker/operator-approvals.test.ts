@@ -169,7 +169,8 @@ test("what one replica has done is done, though the others find it decided", { t
   const { tools } = await waiting();
   const decided = await ask("/operator/mcp/rejections", { tools, servers: [] });
   expect(decided.body).toEqual({ done: ["peer: echo"], stale: [], problems: [] });
-  expect(deeds().filter((line) => "action" in line && line.action === "tools.reject")).toHaveLength(2);
+  const rejections = () => deeds().filter((line) => "action" in line && line.action === "tools.reject");
+  await expect.poll(rejections, WAIT).toHaveLength(2); // the answer is there once one replica has done it
 });
 
 test("without the gateway's key nothing can be decided, and a stranger's command decides nothing", {

@@ -44,6 +44,7 @@ export { createPolicyTurns, type PolicyTurns } from "./layers/queue.ts";
 export { takeRates } from "./layers/rate.ts";
 export { ResultCache, type ResultCacheOptions } from "./layers/result-cache.ts";
 export { AskedError } from "./runs/questions.ts";
+export { pending } from "./runs/run-errors.ts";
 export { replyOf } from "./runs/run-keeper.ts";
 
 // For operators: to replay parked requests, and to read them; which policy each service goes by.

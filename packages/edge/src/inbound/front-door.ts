@@ -18,7 +18,7 @@ export interface FrontDoorFault {
   readonly message: string;
 }
 
-type RequestHead = Pick<IncomingMessage, "url" | "headers" | "rawHeaders">;
+type RequestHead = Pick<IncomingMessage, "url" | "headers" | "headersDistinct">;
 
 /** Which of two such headers counts is up to the reader: a proxy may take one, and we the other. */
 const ONCE = ["host", "authorization", "origin"];
@@ -38,23 +38,11 @@ export function createFrontDoor({
   return (request) => formFault(request) ?? hostFault(request, hosts) ?? originFault(request, origins);
 }
 
-function formFault({ headers, rawHeaders }: RequestHead): FrontDoorFault | undefined {
-  const repeated = repeatedIn(rawHeaders);
+function formFault({ headers, headersDistinct }: RequestHead): FrontDoorFault | undefined {
+  const repeated = ONCE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
   if (repeated !== undefined) return malformed(`it has more than one ${repeated} header. Send one`);
   const encoding = headers["transfer-encoding"] ?? "chunked";
   return encoding.toLowerCase() === "chunked" ? undefined : malformed("its transfer encoding is not chunked alone");
-}
-
-/** @param rawHeaders names and values in turn */
-function repeatedIn(rawHeaders: readonly string[]): string | undefined {
-  let seen = "";
-  for (let at = 0; at < rawHeaders.length; at += 2) {
-    const name = (rawHeaders[at] as string).toLowerCase();
-    if (!ONCE.includes(name)) continue;
-    if (seen.includes(`${name},`)) return name;
-    seen += `${name},`;
-  }
-  return undefined;
 }
 
 function hostFault({ url = "/", headers }: RequestHead, hosts: ReadonlySet<string>): FrontDoorFault | undefined {

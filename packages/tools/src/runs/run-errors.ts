@@ -3,6 +3,7 @@ import { type Run, RunState, waitsFor } from "@rockbot/runs";
 
 /** The answers of runs that their callers do not get from a tool. Each says what would make the call pass. */
 
+/** The answer to a caller whose call has not ended. */
 export function pending(run: Run): ToolError {
   const { toolName, toolCallId, state, isKept, hasStarted, runId } = run;
   const waits = state === RunState.Parked ? `waits for ${waitedFor(run)}` : "has not ended yet";

@@ -47,22 +47,17 @@ export function invoke(
   caller: ToolCaller,
   { timeoutMs, maxTimeoutMs, keepAliveMs, headers, keys, refusals, runs, signal, log }: InvokeOptions,
 ) {
-  /** The calls that end with their clients, and with this process: one listener for all of them. */
-  const bound = new Set<AbortController>();
-  /** Calls with a key outlive this process: their clients ask for them again. */
-  const left = new Set<(reason: unknown) => void>();
-  const end = (): void => {
-    for (const gone of bound) gone.abort(signal?.reason);
-    for (const leave of left) leave(signal?.reason);
-  };
-  signal?.addEventListener("abort", end, { once: true });
+  /** What ends the waits for calls when this process stops: one listener for all of them. */
+  const waits = new Set<(reason: unknown) => void>();
+  signal?.addEventListener("abort", () => waits.forEach((end) => void end(signal.reason)), { once: true });
+  /** Ends only the wait: a call with a key outlives this process, and its client asks for it again. */
   async function untilStop<T>(work: Promise<T>): Promise<T> {
     const { promise: stopped, reject } = Promise.withResolvers<never>();
-    left.add(reject);
+    waits.add(reject);
     try {
       return await Promise.race([work, stopped]);
     } finally {
-      left.delete(reject);
+      waits.delete(reject);
     }
   }
 
@@ -76,8 +71,8 @@ export function invoke(
     let args: object | string | undefined;
     let isSent = false;
     const failed = async (error: unknown): Promise<ToolError> => {
-      const waits = signal?.aborted && isSent && (await waitsAtStop(caller, call, { by: onBehalfOf, runs }));
-      const toolError = waits || asToolError(error, toolName, { caller, isSent, signal, log });
+      const waiting = signal?.aborted && isSent && (await waitsAtStop(caller, call, { by: onBehalfOf, runs }));
+      const toolError = waiting || asToolError(error, toolName, { caller, isSent, signal, log });
       if (!isSent)
         await refusals?.call({
           ...call,
@@ -91,6 +86,7 @@ export function invoke(
     };
     let call = { toolCallId: newId(), toolName: toolName.slice(0, 256) };
     const gone = new AbortController();
+    const cancel = (reason: unknown): void => gone.abort(reason);
     try {
       if (toolName.length > 256)
         throw new ToolError(
@@ -133,7 +129,7 @@ export function invoke(
         // A call that goes on without its client is left for the next gateway, if there is a journal.
         signal: asked.goesOn || asked.isDetached ? undefined : gone.signal,
       };
-      if (!asked.goesOn && !asked.isDetached && !hasKey) bound.add(gone);
+      if (!asked.goesOn && !asked.isDetached && !hasKey) waits.add(cancel);
       if (signal?.aborted) gone.abort(signal.reason);
       const waitFor = <T>(work: Promise<T>): Promise<T> => (hasKey ? untilStop(work) : work);
       if (!accepts(incoming.headers.accept, "text/event-stream"))
@@ -157,7 +153,7 @@ export function invoke(
     } catch (error) {
       return answerError(c, await failed(error), call);
     } finally {
-      bound.delete(gone);
+      waits.delete(cancel);
     }
   };
 }

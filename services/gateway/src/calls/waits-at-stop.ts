@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { RunState, waitsFor } from "@rockbot/runs";
-import type { ToolCaller } from "@rockbot/tools";
+import { RunState } from "@rockbot/runs";
+import { pending, type ToolCaller } from "@rockbot/tools";
 import { findOwnCall, type OwnCallOptions } from "./own-call.ts";
 
 /** A cancelled call has ended by then, as its service hears of it at once. */
@@ -22,8 +22,7 @@ export async function waitsAtStop(
     const read = within(READ_MS, findOwnCall(caller, toolCallId, options), () => new Error("no answer"));
     const run = (await read.catch(() => undefined))?.run;
     if (run === undefined || run.hasStarted || run.state === RunState.Running) return undefined;
-    const { state, isKept, runId } = run;
-    if (state === RunState.Ended) {
+    if (run.state === RunState.Ended) {
       if (run.end?.code !== ToolErrorCode.Cancelled) return undefined;
       return new ToolError(
         ToolErrorCode.Unavailable,
@@ -31,12 +30,7 @@ export async function waitsAtStop(
         { details: { mayHaveRun: false } },
       );
     }
-    if (isKept)
-      return new ToolError(
-        ToolErrorCode.Pending,
-        `"${toolName}" waits for ${waitsFor(run)}, and the gateway is stopping. Send the call again with the same Idempotency-Key to get its result`,
-        { details: { mayHaveRun: false, state, toolCallId, runId, isKept } },
-      );
+    if (run.isKept) return pending(run);
     await sleep(LOOK_MS);
   }
   return undefined;
