@@ -12,22 +12,31 @@ import { type OpenedState, type State, type StateKind, stateKinds } from "./stat
 /** The keys of one kind of what a service remembers. */
 export interface RedisKeys {
   readonly keys: string;
-  readonly isReadOnly: boolean;
+  /** What it may do with them. */
+  readonly access: "all" | "read" | "write";
 }
 
-/** What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous. */
-const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous +info +time";
+/**
+ * What each service's user in Redis may do with its keys, as rules of Redis: no command that is dangerous, and none that
+ * lists the keys of others.
+ */
+const REDIS_RIGHTS = "+@read +@write +@scripting +@connection -@dangerous -scan -randomkey -dbsize +info +time";
+const PATTERNS = { all: "~", read: "%R~", write: "%W~" } as const;
 
 /** The keys in Redis of what a service remembers; none if it remembers nothing there. */
 export const redisKeys = (service: BusService | Server): RedisKeys[] =>
   service.onBus ? service.state.flatMap((kind) => keysOf(stateKinds[kind], service.name)) : [];
 
-const keysOf = ({ keys, isReadOnly = false }: StateKind, service: string): RedisKeys[] =>
-  keys === undefined ? [] : [{ keys: keys.replace("SERVICE", service), isReadOnly }];
+const keysOf = ({ keys, isReadOnly = false, adds }: StateKind, service: string): RedisKeys[] => [
+  ...(keys === undefined
+    ? []
+    : [{ keys: keys.replace("SERVICE", service), access: isReadOnly ? "read" : "all" } as const]),
+  ...(adds === undefined ? [] : [{ keys: adds, access: "write" } as const]),
+];
 
 /** What a service's user in Redis may do, as rules of Redis; empty if it remembers nothing there. */
 export function redisRules(service: BusService | Server): string {
-  const patterns = redisKeys(service).map(({ keys, isReadOnly }) => `${isReadOnly ? "%R" : ""}~${keys}`);
+  const patterns = redisKeys(service).map(({ keys, access }) => `${PATTERNS[access]}${keys}`);
   return patterns.length === 0 ? "" : [...patterns, REDIS_RIGHTS].join(" ");
 }
 

@@ -11,6 +11,8 @@ interface SharedKind {
   readonly keys: string;
   /** True if the user may only read them. @default false */
   readonly isReadOnly?: boolean;
+  /** Further keys that the user may write, and not read. */
+  readonly adds?: string;
   /** Its name among what a service is started with. */
   readonly part: string;
   readonly open: (records: SharedRecords) => unknown;
@@ -125,6 +127,19 @@ export const stateKinds = {
     part: "blobs",
     open: (records) => records.blobs(),
   },
+  files: {
+    holds: "files of callers, and which each caller has",
+    keys: "rockbot:{files}:*",
+    part: "files",
+    open: (records) => records.files(),
+  },
+  newFiles: {
+    holds: "files that calls name or leave; which files a caller has cannot be read",
+    keys: "rockbot:{files}:pieces:*",
+    adds: "rockbot:{files}:lists:*",
+    part: "files",
+    open: (records) => records.files(),
+  },
   summaries: {
     holds: "what a model says that a service's tools are for",
     keys: "rockbot:{summaries}:*",
@@ -169,7 +184,7 @@ function openRuns(records: SharedRecords): Promise<RunStore | undefined> {
 }
 
 /** One kind of what services remember. */
-export type StateKind = Pick<SharedKind, "holds" | "isReadOnly"> & { readonly keys: string | undefined };
+export type StateKind = Pick<SharedKind, "holds" | "isReadOnly" | "adds"> & { readonly keys: string | undefined };
 
 type Kinds = typeof stateKinds;
 

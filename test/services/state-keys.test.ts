@@ -26,10 +26,14 @@ const run: Run = {
   hasStarted: false,
 };
 
+const aFile = { name: "a.txt", isUntrusted: false, bytes: [Buffer.from("a")] };
+
 /** What makes each store write every kind of key that it has. */
 const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknown>>> = {
   rates: async ({ rates }) => rates?.take([{ key: "bucket", amount: 10, perMs: 3_600_000, cost: 1 }]),
   blobs: async ({ blobs }) => blobs?.put("name", new Uint8Array([1]), { owner: "me", ttlMs: 60_000 }),
+  files: async ({ files }) => files?.put("me", aFile),
+  newFiles: async ({ files }) => files?.put("me", aFile),
   claims: async ({ claims }) =>
     (await claims?.())?.claim(
       { caller: "me", toolCallId: "1" },
@@ -143,7 +147,8 @@ test.each(Object.keys(uses) as SharedState[])(
 
     const keys = (await redis.ctl("keys", "*")).split("\n").filter(Boolean);
     expect(keys).not.toEqual([]);
-    expect(keys.filter((key) => !matchesGlob(key, stateKinds[kind].keys))).toEqual([]);
+    const { keys: own, adds = own }: { keys: string; adds?: string } = stateKinds[kind];
+    expect(keys.filter((key) => !matchesGlob(key, own) && !matchesGlob(key, adds))).toEqual([]);
   },
 );
 
@@ -169,4 +174,26 @@ test("a service reaches its own runs alone, and the gateway reads those of all",
   expect(await gateway.open("web-tools", 1)).toEqual([own]);
   await expect(gateway.create({ ...own, toolCallId: "2" })).rejects.toThrow("NOPERM");
   await expect(gateway.replace({ run: own, version: 1, now: 1 }, own)).rejects.toThrow("NOPERM");
+});
+
+test("a service leaves files for callers, reads those whose key it has, and can list nothing", async () => {
+  await using redis = await startOwnRedis();
+  await using stores = new AsyncDisposableStack();
+  const urlOf = async (name: "scripts-manager" | "gateway") => {
+    const rules = redisRules(serviceNamed(name)).split(" ");
+    await redis.ctl("acl", "setuser", name, "on", ">secret", "resetchannels", "-@all", ...rules);
+    return Object.assign(new URL(redis.url), { username: name, password: "secret" }).href as typeof redis.url;
+  };
+  const filesOf = async (name: "scripts-manager" | "gateway") =>
+    await stores.use(new SharedRecords({ redisUrl: await urlOf(name), log: silentLogger })).files();
+  const [service, gateway] = [await filesOf("scripts-manager"), await filesOf("gateway")];
+
+  const left = await service?.put("ann", aFile);
+  const { handle = "", key = "" } = (await gateway?.find("ann", left?.handle ?? "")) ?? {};
+  expect(await gateway?.list("ann")).toEqual([left]);
+  expect((await service?.open({ owner: "ann", handle, key }))?.facts).toMatchObject({ name: "a.txt" });
+  await expect(service?.find("ann", handle)).rejects.toMatchObject({ code: "unavailable" });
+  await expect(service?.list("ann")).rejects.toMatchObject({ code: "unavailable" });
+  for (const listing of ["scan 0", "keys *", "randomkey", "dbsize", "zrange rockbot:{files}:lists:of:ann 0 -1"])
+    expect(await redis.ctl("acl", "dryrun", "scripts-manager", ...listing.split(" "))).toMatch(/has no permissions/);
 });

@@ -6,6 +6,7 @@ import type { ToolEndpoint } from "@rockbot/mcp/serve";
 import type { PolicyHolder } from "@rockbot/policy";
 import { aliveAnswer, readyAnswer } from "@rockbot/process";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { FileStore } from "@rockbot/records/files";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RunStore } from "@rockbot/runs";
 import { DEFAULT_TIMEOUT_MS, listTools, MAX_TIMEOUT_MS, type MissingList, type ToolCaller } from "@rockbot/tools";
@@ -28,6 +29,7 @@ import { admission } from "./door/admission.ts";
 import { createAuthenticator } from "./door/authenticate.ts";
 import { type GatewayEnv, guard } from "./door/guard.ts";
 import type { RefusalLog } from "./door/refusal-log.ts";
+import { FILE_PATH, FILES_PATH, type FileDoors, fileDoors, isUpload } from "./files/files-app.ts";
 import { HttpErrorCode } from "./http/http-error.ts";
 import { traceRequests } from "./http/trace-requests.ts";
 import { isListening, MCP_PATH, mcpDoor } from "./mcp/mcp-door.ts";
@@ -67,6 +69,8 @@ export interface GatewayAppOptions {
   readonly localOperator?: LocalOperator | undefined;
   /** The console, with the folder of its page if that is built, for the operators that are. @default there is none */
   readonly console?: { readonly files: string | undefined } | undefined;
+  /** The files of callers. @default there are none */
+  readonly files?: FileStore | undefined;
   /** The handler of `/mcp`. @default there is no such path */
   readonly mcp?: (() => Promise<ToolEndpoint>) | undefined;
   /** Makes the handlers for A2A. @default there are no such paths */
@@ -111,6 +115,8 @@ export interface GatewayAppOptions {
 const ANSWER_MS = 30_000;
 /** Streams on which MCP clients hear of changes, of all callers together. */
 const MAX_LISTENERS = 1_024;
+/** Files that are on their way in, and as many on their way out: each takes some MiB meanwhile. */
+const TRANSFERS = 32;
 /** Requests of operators that run at once, whatever callers do. */
 const OPERATOR_PLACES = 16;
 /** Operators who follow the overview at once. One of them may be half. */
@@ -122,7 +128,7 @@ const headers = { "cache-control": "no-store", "x-content-type-options": "nosnif
  * those that may be on their way to be let in.
  */
 export const connectionsOf = (maxConcurrent: number): number =>
-  2 * (maxConcurrent + OPERATOR_PLACES + OPERATOR_STREAMS) + MAX_LISTENERS + SPARE_CONNECTIONS;
+  2 * (maxConcurrent + TRANSFERS + OPERATOR_PLACES + OPERATOR_STREAMS) + MAX_LISTENERS + SPARE_CONNECTIONS;
 
 /** The front door as a function of a tool caller. Runs on Node's HTTP server only: see serveHttp. */
 // Long because: the routes stand in the order in which requests meet them
@@ -140,6 +146,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     maxConcurrent = 256,
     keepAliveMs = 10_000,
     notReady = () => [],
+    files,
     mcp,
     a2a,
     sessions,
@@ -169,13 +176,17 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     mcp === undefined ? undefined : mcpDoor(mcp, { authenticate, headers, stallMs: ANSWER_MS, recheckMs: keepAliveMs });
   const waiting = new WaitingRoom(maxConcurrent);
   const requests = new Admission({ maxRunning: maxConcurrent, waiting, answerMs: ANSWER_MS });
+  const transfers = new Admission({ maxRunning: TRANSFERS, waiting: new WaitingRoom(TRANSFERS), answerMs: ANSWER_MS });
+  const doors = files === undefined ? undefined : fileDoors(files, { self: caller.agent, headers, stallMs: ANSWER_MS });
+  const isTransfer = ({ req }: Context): boolean => doors !== undefined && req.path.startsWith(FILES_PATH);
   // Streams of changes last, so they have places of their own, and are no requests that take long.
   const listeners = new Admission({ maxRunning: MAX_LISTENERS, waiting, answerMs: ANSWER_MS });
   const isListener = ({ req }: Context): boolean =>
     (door !== undefined && req.path === MCP_PATH && isListening(req.method, req.header("mcp-method"))) ||
     (sessions !== undefined && isSessionEvents(req.method, req.path));
   const isMcp = ({ req }: Context): boolean => req.path === MCP_PATH;
-  app.use(admission((c) => (isListener(c) ? listeners : requests), isMcp));
+  const placesOf = (c: Context) => (isListener(c) ? listeners : isTransfer(c) ? transfers : requests);
+  app.use(admission(placesOf, isMcp, (c) => isTransfer(c) && isUpload(c.req.method, c.req.path)));
   if (door !== undefined) app.on(["GET", "POST"], MCP_PATH, (c, next) => (isListener(c) ? door(c, next) : next()));
   if (sessions !== undefined) {
     const follow = sessionEvents(sessions, { authenticate, headers, stallMs: ANSWER_MS, keepAliveMs, signal: ending });
@@ -196,6 +207,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
     await cancelOwnCall(caller, c.req.param("toolCallId"), { by: c.get("caller"), runs });
     return c.body(null, 204);
   });
+  if (doors !== undefined) addFileRoutes(app, doors);
   if (chat !== undefined) {
     const embed = embeddings(caller, callOptions);
     addChatRoutes(app, (c) => chat(c), embed, models(caller, toolsOf));
@@ -209,6 +221,7 @@ export function createGatewayApp(caller: ToolCaller, options: GatewayAppOptions 
         needsToken: c.req.header("authorization") !== undefined,
         maxTimeoutMs,
         hasChat: sessions !== undefined,
+        hasFiles: files !== undefined,
       }),
     );
   });
@@ -309,6 +322,15 @@ function addChatRoutes(
   app.get("/v1/models", list);
   app.get(MODEL_PATH, read);
   for (const path of ["/v1/models", MODEL_PATH, SESSION_EVENTS_PATH]) app.all(path, onlyMethod("GET"));
+}
+
+function addFileRoutes(app: Hono<GatewayEnv>, doors: FileDoors): void {
+  app.put(FILES_PATH, doors.put);
+  app.get(FILES_PATH, doors.list);
+  app.get(FILE_PATH, doors.read);
+  app.delete(FILE_PATH, doors.remove);
+  app.all(FILES_PATH, onlyMethod("GET, PUT"));
+  app.all(FILE_PATH, onlyMethod("GET, DELETE"));
 }
 
 function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {

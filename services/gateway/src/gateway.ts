@@ -10,6 +10,7 @@ import { callerTokens, type PolicyHolder } from "@rockbot/policy";
 import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import type { FigureStore } from "@rockbot/records/figures";
+import type { FileStore } from "@rockbot/records/files";
 import type { JournalStore } from "@rockbot/records/journal";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RunStore } from "@rockbot/runs";
@@ -59,6 +60,8 @@ export interface StartGatewayOptions {
   readonly audit?: AuditLog | undefined;
   /** Where services leave results that are too large for the bus. @default such results are refused */
   readonly blobs?: BlobStore | undefined;
+  /** The files of callers, which calls name. @default there are none */
+  readonly files?: FileStore | undefined;
   /** Where the journal of calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
   /** Where other gateways find the sessions of MCP clients. @default each gateway has its own */
@@ -150,6 +153,7 @@ export async function startGateway(
     current = () => config,
     audit,
     blobs,
+    files,
     journals,
     mcpSessions,
     tasks,
@@ -188,6 +192,7 @@ export async function startGateway(
       agent: agentName,
       instance,
       blobs,
+      files,
       journals,
       policy,
       maxCallsInFlight: 2 * maxConcurrent,
@@ -267,6 +272,7 @@ export async function startGateway(
     isOpen: isLoopback(host),
     allowedHosts: [...allowedHosts, hostName],
     allowedOrigins,
+    files,
     mcp: () => mcp.get(),
     a2a: agents?.door,
     sessions,

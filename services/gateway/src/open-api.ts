@@ -2,6 +2,7 @@ import { ToolErrorCode } from "@rockbot/contracts";
 import { CallState } from "@rockbot/records/journal";
 import type { ListedTool } from "@rockbot/tools";
 import { chatComponents, chatPaths } from "./chat/chat-operations.ts";
+import { filePaths, fileSchemas } from "./files/file-operations.ts";
 import { HttpErrorCode, statusOf } from "./http/http-error.ts";
 
 export interface OpenApiOptions {
@@ -11,13 +12,15 @@ export interface OpenApiOptions {
   readonly maxTimeoutMs: number;
   /** True if clients can ask the agent here. */
   readonly hasChat: boolean;
+  /** True if clients can keep files here. */
+  readonly hasFiles: boolean;
 }
 
 /** The OpenAPI 3.1 document of the gateway as it is now: one path for each tool, with the tool's own schemas. */
 // Long because: it is one document, in the order in which it is read
 export function openApiDocument(
   tools: readonly ListedTool[],
-  { version, needsToken, maxTimeoutMs, hasChat }: OpenApiOptions,
+  { version, needsToken, maxTimeoutMs, hasChat, hasFiles }: OpenApiOptions,
 ): object {
   return {
     openapi: "3.1.1",
@@ -90,6 +93,7 @@ export function openApiDocument(
         },
       },
       ...(hasChat ? chatPaths : {}),
+      ...(hasFiles ? filePaths : {}),
       ...Object.fromEntries(tools.map((tool) => [`/v1/tools/${tool.name}/invoke`, { post: invokeOperation(tool) }])),
     },
     components: {
@@ -152,6 +156,7 @@ export function openApiDocument(
       },
       schemas: {
         ...(hasChat ? chatComponents.schemas : {}),
+        ...(hasFiles ? fileSchemas : {}),
         Error: objectOf(
           {
             code: { type: "string", examples: [...Object.values(ToolErrorCode), ...Object.values(HttpErrorCode)] },

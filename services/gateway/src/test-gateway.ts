@@ -45,7 +45,7 @@ export async function startTestGateway(
   overrides: Partial<GatewayConfig> = {},
   policy?: PolicyHolder,
   audit?: AuditLog,
-  options: Pick<StartGatewayOptions, "localOperator" | "commandKey" | "consoleFiles" | "log" | "runs"> = {},
+  options: Pick<StartGatewayOptions, "localOperator" | "commandKey" | "consoleFiles" | "files" | "log" | "runs"> = {},
 ) {
   await using started = new AsyncDisposableStack();
   const bus = started.use(createMemoryBus());

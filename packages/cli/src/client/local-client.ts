@@ -3,6 +3,7 @@ import { allToolNames } from "@rockbot/contracts";
 import type { McpBridge } from "@rockbot/mcp-bridge";
 import { findGlob, openPolicy, type PolicyHolder, type Readers, type ServiceFacet } from "@rockbot/policy";
 import { type BlobStore, createMemoryBlobStore } from "@rockbot/records/blobs";
+import { createMemoryFileStore, type FileStore } from "@rockbot/records/files";
 import { type BusService, busServices, isConfigured, type RunningService } from "@rockbot/services";
 import { createToolCaller, OPERATOR } from "@rockbot/tools";
 import { MEMORY_BUS } from "../bus-url.ts";
@@ -41,13 +42,14 @@ export async function openLocalClient({
   const bus = started.use(createMemoryBus());
   const policy = started.use(await openPolicy(policyFile));
   const blobs = started.use(createMemoryBlobStore());
-  const parts = { bus, blobs, env, policy };
+  const { files } = started.use(createMemoryFileStore());
+  const parts = { bus, blobs, files, env, policy };
   const starting = (await mayHave(tool, options)).map(
     async (each) => [each.service.name, await startLocal(each, parts, started)] as const,
   );
   const running = new Map(await Promise.all(starting));
   const agent = onBehalfOf === undefined ? "cli" : OPERATOR;
-  const caller = started.use(await createToolCaller(bus, { agent, results: "copy", policy, blobs }));
+  const caller = started.use(await createToolCaller(bus, { agent, results: "copy", policy, blobs, files }));
   if (mcpConfig !== undefined) {
     const { offerMcpTools } = await import("@rockbot/mcp/for-agents");
     started.use(await offerMcpTools(bus, caller, { agent, policy }));
@@ -111,6 +113,7 @@ async function loaded(
 interface LocalParts {
   readonly bus: Bus;
   readonly blobs: BlobStore;
+  readonly files: FileStore;
   readonly env: LocalClientOptions["env"];
   readonly policy: PolicyHolder<Readers<ServiceFacet>>;
 }

@@ -12,6 +12,7 @@ import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/process";
 import { logConsole, startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
 import { createMemoryBlobStore } from "@rockbot/records/blobs";
+import { createMemoryFileStore } from "@rockbot/records/files";
 import { SharedRecords } from "@rockbot/records/shared";
 import type { RunningRestTools } from "@rockbot/rest-tools";
 import { openState, type State } from "@rockbot/services/state";
@@ -92,13 +93,18 @@ export async function up(options: UpOptions): Promise<void> {
   await using ownRuns = config.redisUrl === undefined && hasRuns ? await openOwnRuns(process.env, log) : undefined;
   const runs = ownRuns ?? (hasRuns ? (await openState(["allRuns"], records)).runs : undefined);
   await using inProcess = config.redisUrl === undefined && isMemory ? createMemoryBlobStore() : undefined;
+  await using ownFiles = config.redisUrl === undefined && isMemory ? createMemoryFileStore() : undefined;
   // Other commands of this user come by the socket, or by the broker. It listens before the services start: it has
   // heard of all when the slowest runs.
   const cli = { agent: "cli", results: "copy", policy, log } as const;
   await using caller =
     socket === undefined
       ? undefined
-      : await createToolCaller(bus, { ...cli, blobs: inProcess ?? (await records.blobs()) });
+      : await createToolCaller(bus, {
+          ...cli,
+          blobs: inProcess ?? (await records.blobs()),
+          files: ownFiles?.files ?? (await records.files()),
+        });
   await using started = new AsyncDisposableStack();
   const running = new Map<string, RunningOrOff>();
   const localOperator = createLocalOperator();
@@ -136,6 +142,7 @@ export async function up(options: UpOptions): Promise<void> {
           ...parts,
           ...remembered,
           blobs: inProcess ?? remembered.blobs,
+          files: ownFiles?.files ?? remembered.files,
           runs: ownRuns ?? remembered.runs,
         }).catch(nameThePort),
       ),

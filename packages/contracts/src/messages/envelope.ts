@@ -64,6 +64,11 @@ export const Header = {
    * packages/tools.
    */
   AcceptBlob: "rb-accept-blob",
+  /**
+   * The header of a request has the keys of the files that its arguments name: `{handle}={key}`, with commas between. The
+   * holder of a file's key can read this file of this caller.
+   */
+  Files: "rb-files",
   /** On an answer: the hash and the length of what was left there, `{sha256}:{bytes}`. */
   Blob: "rb-blob",
   /** On an answer: how the call went at the service; see served-steps.ts. */

@@ -3,6 +3,7 @@ export {
   type BlobLimits,
   type BlobStore,
   blobDamaged,
+  FILE_PIECES,
   MAX_BLOB_TTL_MS,
   type PutBlobOptions,
 } from "./blob-store.ts";

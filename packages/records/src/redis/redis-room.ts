@@ -19,9 +19,10 @@ export const SHARES = {
   memory: 3 / 16,
   blobs: 1 / 8,
   tasks: 1 / 16,
+  files: 1 / 16,
   schedules: 1 / 64,
   trust: 1 / 64,
-  pages: 1 / 8,
+  pages: 1 / 16,
   /** These shares count only while PART is exceeded, and for each process. */
   claims: 1 / 32,
   answers: 1 / 64,

@@ -1,7 +1,8 @@
 import type { Logger } from "@rockbot/bus";
-import type { BlobStore } from "../blobs/index.ts";
+import { type BlobStore, FILE_PIECES } from "../blobs/index.ts";
 import type { ClaimStore } from "../claims/index.ts";
 import type { FigureStore } from "../figures/index.ts";
+import { FileStore } from "../files/index.ts";
 import type { JournalStore } from "../journal/index.ts";
 import type { LeaseStore } from "../leases/index.ts";
 import type { RateStore } from "../rates/index.ts";
@@ -61,6 +62,17 @@ export class SharedRecords implements AsyncDisposable {
   /** Results that are too large for the bus. */
   async blobs(): Promise<BlobStore | undefined> {
     return this.open("blobs", async (...at) => (await import("../blobs/redis/index.ts")).connectRedisBlobStore(...at));
+  }
+
+  /** Files of callers. What may be done with them follows from the rights of this process in Redis. */
+  async files(): Promise<FileStore | undefined> {
+    const pieces = await this.open("files", async (url, options) =>
+      (await import("../blobs/redis/index.ts")).connectRedisBlobStore(url, { ...options, kind: FILE_PIECES }),
+    );
+    const list = await this.open("lists of files", async (...at) =>
+      (await import("../files/redis/redis-file-list.ts")).connectRedisFileList(...at),
+    );
+    return pieces === undefined || list === undefined ? undefined : new FileStore({ pieces, list });
   }
 
   /** Leases on work that one process at a time may do. */

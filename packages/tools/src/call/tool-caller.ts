@@ -13,6 +13,7 @@ import {
 } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import type { BlobStore } from "@rockbot/records/blobs";
+import type { FileStore } from "@rockbot/records/files";
 import { CallJournal, type JournalStore } from "@rockbot/records/journal";
 import type { RunKey } from "@rockbot/runs";
 import type { ToolRegistration, ToolRegistry } from "../define/tool-registry.ts";
@@ -68,6 +69,8 @@ export interface ToolCallerOptions {
    * @default such results are refused
    */
   readonly blobs?: BlobStore | undefined;
+  /** The files of callers: a call that names one gives its service the key. @default no file can be named */
+  readonly files?: FileStore | undefined;
   readonly log?: Logger | undefined;
 }
 
@@ -155,6 +158,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     maxCallsInFlight = MAX_CALLS_IN_FLIGHT,
     policy,
     blobs,
+    files,
     log = silentLogger,
   } = options;
   const { instance = results === "copy" ? newId().slice(0, 12) : undefined } = options;
@@ -196,7 +200,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     log,
   });
   const tools: CallableTools = stack.use(
-    new CallableTools(bus, { agent, self, identity, policy, blobs, station: () => station.current, log }),
+    new CallableTools(bus, { agent, self, identity, policy, blobs, files, station: () => station.current, log }),
   );
   await tools.open();
   resumed.sendAgain(sendTakenUp({ tools, self, log }));

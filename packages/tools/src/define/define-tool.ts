@@ -50,7 +50,16 @@ export interface Tool {
 export interface ToolCallContext
   extends Pick<
     ToolContext,
-    "caller" | "deadline" | "depth" | "grant" | "hasReadUntrusted" | "log" | "maxResultBytes" | "progress" | "sessionId"
+    | "caller"
+    | "deadline"
+    | "depth"
+    | "files"
+    | "grant"
+    | "hasReadUntrusted"
+    | "log"
+    | "maxResultBytes"
+    | "progress"
+    | "sessionId"
   > {
   /** An AbortSignal, which the `deadline` layer gives to all that is inside it. */
   readonly signal: AbortSignal;

@@ -4,6 +4,7 @@ import type { Envelope, Keep, ResultSize, ToolInvokeRequest, ToolInvokeResponse,
 import type { Decision } from "@rockbot/policy";
 import type { CallNotes } from "@rockbot/records/journal";
 import type { Approval, Question, Run } from "@rockbot/runs";
+import type { CallFiles } from "./call-files.ts";
 
 /** Runs a tool call, wherever the tool is. */
 export interface ToolExecutor {
@@ -78,6 +79,10 @@ export interface ToolContext {
   readonly asksCaller?: boolean | undefined;
   /** The capability under which its result may be left in the blob store, on the calling side. */
   readonly acceptBlob?: string | undefined;
+  /** The keys of the files that the call names, on the serving side. */
+  readonly fileKeys?: string | undefined;
+  /** The files that the call names, and those that it leaves; undefined where the service keeps none. */
+  readonly files?: CallFiles | undefined;
   /** How large an answer its caller can have, on the serving side. @default what the bus carries */
   readonly maxResultBytes?: number | undefined;
   /** How far it has come, on the serving side. */

@@ -1,4 +1,5 @@
 import type { Attributes } from "@opentelemetry/api";
+import type { FileStore } from "@rockbot/records/files";
 import type { RateStore } from "@rockbot/records/rates";
 import type { Tool } from "../define/define-tool.ts";
 import type { ToolExecutor, ToolLayer } from "../define/tool-executor.ts";
@@ -11,6 +12,7 @@ import { CLAIM, START } from "./call-steps.ts";
 import type { CallTally } from "./call-tally.ts";
 import type { CallClaims } from "./claim.ts";
 import { deadline } from "./deadline.ts";
+import { files as withFiles } from "./files.ts";
 import { narrow } from "./narrow.ts";
 import { park } from "./park.ts";
 import { type PolicyTurns, queue } from "./queue.ts";
@@ -34,6 +36,8 @@ export interface Serving {
   /** Parks calls. It is asked when a call comes, since it needs these layers itself. @default no call can wait */
   readonly keeper?: () => RunKeeper | undefined;
   readonly rates: RateStore;
+  /** The files that calls name or leave. @default none */
+  readonly files?: FileStore | undefined;
   readonly results: ResultCache;
   /** @default turns among these tools alone */
   readonly turns?: PolicyTurns | undefined;
@@ -51,6 +55,7 @@ export function servingLayers({
   claims,
   keeper = () => undefined,
   rates,
+  files,
   results,
   turns,
   tally,
@@ -74,6 +79,7 @@ export function servingLayers({
       cache: cache(definition, results),
       queue: queued,
       running: (isAside(definition.name) ? aside : bounded)({ leavesPlace }),
+      files: withFiles(files),
       [START]: start,
     });
 }

@@ -15,6 +15,7 @@ import { createPolicy, defaultPolicySource, holdPolicy, type PolicyHolder } from
 import type { AuditLog } from "@rockbot/records/audit";
 import type { BlobStore } from "@rockbot/records/blobs";
 import { type ClaimStore, createMemoryClaimStore } from "@rockbot/records/claims";
+import type { FileStore } from "@rockbot/records/files";
 import { createMemoryRateStore, type RateStore } from "@rockbot/records/rates";
 import { createMemoryRunStore, type RunStore } from "@rockbot/runs";
 import { auditCommands } from "../commands/audit-commands.ts";
@@ -111,6 +112,8 @@ export interface ServeToolsOptions {
    * @default results of more than 8 MiB are refused
    */
   readonly blobs?: BlobStore | undefined;
+  /** Files of callers, which calls name or leave. It is the store that callers have, too. @default there are none */
+  readonly files?: FileStore | undefined;
   /**
    * How much is kept of results that may be given again, by two bytes a character. One result may have a quarter of it.
    * @default 64 MiB
@@ -142,6 +145,7 @@ export interface AsideTools {
 }
 
 /** The parts of the process that the start of a service hands on to `serveTools`. */
+// Many because: each is a part of the process, and all have a default.
 export interface StartServiceOptions
   extends Pick<
     ServeToolsOptions,
@@ -150,6 +154,7 @@ export interface StartServiceOptions
     | "audit"
     | "blobs"
     | "claims"
+    | "files"
     | "log"
     | "maxKeptBytes"
     | "operatorKey"
@@ -194,6 +199,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     log = silentLogger,
   } = options;
   const { topic = `tool.invoke.${service}`, waiting = concurrency, drainMs = DEFAULT_DRAIN_MS, forms = [] } = options;
+  const { operatorKey, audit, files } = options;
   if (checkName("a service's name", service) === RESERVED_SERVICE)
     throw new RangeError(`Cannot serve as "${service}": the name is reserved`);
   await using started = new AsyncDisposableStack();
@@ -212,6 +218,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
       claims,
       keeper: () => keeper,
       rates,
+      files,
       results: new ResultCache({ maxBytes: options.maxKeptBytes }),
       turns: options.turns,
       tally,
@@ -223,7 +230,6 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   if (!isProvider(set)) checkToolSet(service, list());
   const running = new RunningCalls();
   const identity = createIdentity(bus, policy);
-  const meter = new MessageMeter({ policy, log });
   const handlers = concurrency + waiting; // a refusal holds one until the broker has confirmed it: no call that may run waits for that
   const answers = answerWriter(bus, handlers, options);
   const callsOf = (of: SomeTools) => new ServedCalls({ bus, service, served: of, policy, running, answers, log });
@@ -237,11 +243,10 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
     tally,
     answers,
     lane,
-    audited: createCallAudit({ audit: options.audit, isRequired: options.isAuditRequired ?? false, service }),
+    audited: createCallAudit({ audit, isRequired: options.isAuditRequired ?? false, service }),
     log,
   };
-  const queue = { handlers, concurrency, drainMs, meter };
-  const { operatorKey, audit } = options;
+  const queue = { handlers, concurrency, drainMs, meter: new MessageMeter({ policy, log }) };
   if (operatorKey === undefined) warnUndecidable(policy, service, log);
   const store = await runsFor(started, options.runs);
   const commands = { ...options.commands, ...auditCommands(audit) };
@@ -252,7 +257,7 @@ export async function serveTools(bus: Bus, set: ToolSet, options: ServeToolsOpti
   const cancelling = { running, claims: hasEffects ? claims : undefined, keeper, log };
   const obeyed = { ...commands, ...runCommands(keeper), cancel: cancelByCommand(cancelling) };
   const takeCommand = createCommandTaker(bus, { service, key: operatorKey, handlers: obeyed, identity, audit, log });
-  started.use(await takeCancels(bus, { service, identity, meter, takeCommand, ...cancelling }));
+  started.use(await takeCancels(bus, { service, identity, meter: queue.meter, takeCommand, ...cancelling }));
   const take = (of: SomeTools, place: Pick<AsideTools, "subscription" | "topic">) =>
     takeRequests({ ...parts, served: of, calls: callsOf(of) }, { ...queue, ...place });
   const main = await take(served, { subscription: service, topic });

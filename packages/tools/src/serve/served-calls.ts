@@ -141,6 +141,7 @@ export class ServedCalls {
         ...(run === undefined ? deliveredBefore(delivery, message) : { run }),
         arrival: run === undefined && address !== undefined ? { message, address } : undefined,
         grant: message.headers[Header.Grant],
+        fileKeys: message.headers[Header.Files],
       };
       return await executor.execute(
         request,

@@ -4,7 +4,7 @@ import type { ContentfulStatusCode } from "hono/utils/http-status";
 import { answerError, type CallName, errorBody, HttpErrorCode, statusOf } from "../http/http-error.ts";
 
 /** The paths of ours; the errors of all others have OpenAI's form, which its clients read. */
-const OWN_PATH = /^\/v1\/(tools|guides|calls|sessions)(\/|$)/;
+const OWN_PATH = /^\/v1\/(files|tools|guides|calls|sessions)(\/|$)/;
 
 /** What OpenAI has a code and a status for, by our reason: its clients act by them. */
 const OPENAI_CODES: Readonly<Record<string, { readonly code: string; readonly status: number }>> = {

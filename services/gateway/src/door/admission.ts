@@ -10,16 +10,19 @@ import type { GatewayEnv } from "./guard.ts";
  * Lets a request run once its body is there, as far as there are places. Handlers find the body, and the request's
  * visit, in their context.
  * @param isMcp whether the body is a message of MCP: see receiveBody. @default none is
+ * @param isStreamed whether the handler reads the body itself, and lets the request run then. @default none does
  */
 export function admission(
   admissionOf: (c: Context<GatewayEnv>) => Admission,
   isMcp: (c: Context<GatewayEnv>) => boolean = () => false,
+  isStreamed: (c: Context<GatewayEnv>) => boolean = () => false,
 ) {
   return createMiddleware<GatewayEnv>(async (c, next) => {
     const { incoming, outgoing } = c.env;
     try {
       const visit = admissionOf(c).begin(outgoing, c.get("caller"));
       c.set("visit", visit);
+      if (isStreamed(c)) return await next();
       if (hasBody(incoming)) c.set("body", await visit.receive(() => receiveBody(incoming, isMcp(c))));
       visit.run();
     } catch (error) {

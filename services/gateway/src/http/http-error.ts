@@ -15,6 +15,8 @@ export const HttpErrorCode = {
   UnsupportedMediaType: "unsupported_media_type",
   /** The request or one of its headers cannot be read. */
   BadRequest: "bad_request",
+  /** The file has no such part. */
+  RangeNotSatisfiable: "range_not_satisfiable",
   /** The request came too slowly. */
   RequestTimeout: "request_timeout",
   /** A call with this `Idempotency-Key` still runs. */
@@ -49,6 +51,7 @@ const statuses: Readonly<Record<string, number>> = {
   [HttpErrorCode.RequestTimeout]: 408,
   [HttpErrorCode.Conflict]: 409,
   [HttpErrorCode.UnsupportedMediaType]: 415,
+  [HttpErrorCode.RangeNotSatisfiable]: 416,
   [HttpErrorCode.ExpectationFailed]: 417,
 };
 

@@ -56,7 +56,8 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
 }
 
 /** The stream outlives a refusal: the answer still goes out on its socket. */
-const chunksOf = (incoming: IncomingMessage): AsyncIterable<Buffer> => incoming.iterator({ destroyOnReturn: false });
+export const chunksOf = (incoming: IncomingMessage): AsyncIterable<Buffer> =>
+  incoming.iterator({ destroyOnReturn: false });
 
 /**
  * The arguments in a request's body: a JSON object. No body is no arguments.

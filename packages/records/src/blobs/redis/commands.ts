@@ -1,6 +1,6 @@
 /**
- * The scripts of the blob store. What an owner has is a sorted set of `name:bytes` by when each expires, of a thousand
- * at most.
+ * The scripts of the blob store. What an owner has is a sorted set of `name:bytes` by when each expires, of some
+ * thousands at most.
  */
 export const commands = {
   /**

@@ -11,22 +11,23 @@ import {
 } from "../../redis/index.ts";
 import {
   BlobError,
+  type BlobKind,
   type BlobStore,
   blobDamaged,
   blobMissing,
   blobsFull,
   checkBlobLength,
-  DEFAULT_BLOB_LIMITS,
-  FETCHED_MS,
   MAX_BLOB_BYTES,
-  MAX_BLOB_TTL_MS,
   type PutBlobOptions,
+  RESULTS,
 } from "../blob-store.ts";
 import { commands } from "./commands.ts";
 
 /** How a blob store in Redis is connected, and how much each caller may have there. */
 export interface RedisBlobStoreOptions extends RedisStoreOptions {
-  /** The bound of one owner in bytes, and not more than its share of Redis. @default 268_435_456 */
+  /** @default results */
+  readonly kind?: BlobKind | undefined;
+  /** The bound of one owner in bytes, and not more than its share of Redis. @default that of the kind */
   readonly maxBytesPerOwner?: number | undefined;
 }
 
@@ -48,8 +49,8 @@ export async function connectRedisBlobStore(url: RedisUrl, options: RedisBlobSto
 
 class RedisBlobStore implements BlobStore {
   readonly #connection: RedisConnection<typeof commands>;
-  /** The braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
+  readonly #kind: BlobKind;
   readonly #maxBytes: number;
   readonly #room: RedisRoom<typeof commands>;
 
@@ -59,16 +60,18 @@ class RedisBlobStore implements BlobStore {
       log = silentLogger,
       prefix = "rockbot",
       ca,
-      maxBytesPerOwner = DEFAULT_BLOB_LIMITS.maxBytesPerOwner,
+      kind = RESULTS,
+      maxBytesPerOwner = kind.maxBytesPerOwner,
     }: RedisBlobStoreOptions,
   ) {
-    this.#prefix = `${prefix}:{blobs}`;
+    this.#kind = kind;
+    this.#prefix = `${prefix}:${kind.keys}`;
     this.#maxBytes = maxBytesPerOwner;
     this.#connection = new RedisConnection(address, {
       log,
       ca,
-      purpose: "blobs",
-      whileAway: "large results cross the bus themselves, up to 8 MiB",
+      purpose: kind.name,
+      whileAway: kind.whileAway,
       scripts: commands,
     });
     this.#room = new RedisRoom(this.#connection);
@@ -79,47 +82,50 @@ class RedisBlobStore implements BlobStore {
   }
 
   async put(name: string, bytes: Uint8Array, { owner, ttlMs: wantedMs }: PutBlobOptions): Promise<void> {
+    const kind = this.#kind;
     const length = bytes.byteLength;
-    checkBlobLength(length);
+    checkBlobLength(length, kind);
     if (!(await this.#room.take(length)))
       throw new BlobError(
         "full",
-        `Cannot keep a result of ${length} bytes: Redis reserves the rest of its memory for more important records`,
+        `Cannot keep ${kind.one} of ${length} bytes: Redis reserves the rest of its memory for more important records`,
       );
-    const ttlMs = Math.ceil(Math.min(Math.max(1, wantedMs), MAX_BLOB_TTL_MS));
+    const ttlMs = Math.ceil(Math.min(Math.max(1, wantedMs), kind.maxTtlMs));
     const owned = `${this.#prefix}:owned:${encodeURIComponent(owner)}`;
-    const { most } = await this.#room.share("blobs");
+    const { most } = await this.#room.share(kind.name);
     const maxBytes = Math.min(this.#maxBytes, Math.max(most, MAX_BLOB_BYTES));
     const names = [this.#key("owner", name), this.#key("blob", name), name] as const;
     const begin = [this.#key("owner", ""), this.#key("blob", "")] as const;
-    const reserved = await this.#connection.run("make room for a result", (redis) =>
-      redis.reserveBlob(owned, ...names, length, ttlMs, maxBytes, MAX_BLOB_TTL_MS, ...begin, FETCHED_MS / 1_000),
+    const counted = Math.max(length, kind.countsAtLeast);
+    const idleSeconds = Math.floor(kind.idleMs / 1_000);
+    const reserved = await this.#connection.run(`make room for ${kind.one}`, (redis) =>
+      redis.reserveBlob(owned, ...names, counted, ttlMs, maxBytes, kind.maxTtlMs, ...begin, idleSeconds),
     );
-    if (reserved === 0) throw blobsFull(length, maxBytes);
+    if (reserved === 0) throw blobsFull(length, maxBytes, kind);
     if (reserved === 2) return;
     const part = this.#key("part", randomBytes(8).toString("hex"));
     try {
       for (let at = 0; at === 0 || at < length; at += PIECE_BYTES) {
         const piece = Buffer.from(bytes.buffer, bytes.byteOffset + at, Math.min(PIECE_BYTES, length - at));
-        await this.#connection.run("keep a result", (redis) =>
+        await this.#connection.run(`keep ${kind.one}`, (redis) =>
           at === 0 ? redis.set(part, piece, "PX", PART_MS) : redis.append(part, piece),
         );
       }
-      await this.#connection.run("keep a result", (redis) => redis.commitBlob(part, this.#key("blob", name), ttlMs));
+      await this.#connection.run(`keep ${kind.one}`, (redis) => redis.commitBlob(part, this.#key("blob", name), ttlMs));
     } catch (error) {
-      await this.#connection.run("give up a result", (redis) => redis.unlink(part)).catch(() => {}); // it expires, as does its place
+      await this.#connection.run(`give up ${kind.one}`, (redis) => redis.unlink(part)).catch(() => {}); // it expires, as does its place
       throw error;
     }
   }
 
   async get(name: string, length: number): Promise<Uint8Array> {
     const key = this.#key("blob", name);
-    const found = Number(await this.#connection.run("read a result", (redis) => redis.strlen(key)));
+    const found = Number(await this.#connection.run(`read ${this.#kind.one}`, (redis) => redis.strlen(key)));
     if (found === 0) throw blobMissing();
     if (found !== length) throw blobDamaged();
     const pieces: Buffer[] = [];
     for (let at = 0; at < length; at += PIECE_BYTES) {
-      const piece = (await this.#connection.run("read a result", (redis) =>
+      const piece = (await this.#connection.run(`read ${this.#kind.one}`, (redis) =>
         redis.getrangeBuffer(key, at, at + PIECE_BYTES - 1),
       )) as Buffer;
       if (piece.length === 0) throw blobMissing();
@@ -129,7 +135,7 @@ class RedisBlobStore implements BlobStore {
   }
 
   async delete(name: string): Promise<void> {
-    await this.#connection.run("delete a result", (redis) =>
+    await this.#connection.run(`delete ${this.#kind.one}`, (redis) =>
       redis.deleteBlob(this.#key("blob", name), this.#key("owner", name)),
     );
   }

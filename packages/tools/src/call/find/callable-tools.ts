@@ -20,6 +20,7 @@ export interface CallableToolsOptions {
   readonly policy: PolicyHolder | undefined;
   readonly station: RemoteExecutorOptions["station"];
   readonly blobs: RemoteExecutorOptions["blobs"];
+  readonly files: RemoteExecutorOptions["files"];
   readonly log: Logger;
 }
 
@@ -133,7 +134,7 @@ export class CallableTools implements AsyncDisposable {
   }
 
   #add(bus: Bus, tool: FoundTool): void {
-    const { agent, identity, blobs, station, log } = this.#options;
+    const { agent, identity, blobs, files, station, log } = this.#options;
     if (this.registry.getExecutor(tool.name) !== undefined) {
       log.warn(
         { tool: tool.name, newcomer: tool.service },
@@ -169,7 +170,15 @@ export class CallableTools implements AsyncDisposable {
       trust,
       source: service,
     };
-    const executor = remoteExecutor(tool, { bus, station, directory: this.directory, identity, blobs, source: agent });
+    const executor = remoteExecutor(tool, {
+      bus,
+      station,
+      directory: this.directory,
+      identity,
+      blobs,
+      files,
+      source: agent,
+    });
     this.registry.register(registration, executor);
     this.#remote.set(name, executor);
   }

@@ -17,11 +17,13 @@ import {
   timeoutError,
 } from "@rockbot/contracts";
 import type { BlobStore } from "@rockbot/records/blobs";
+import type { FileStore } from "@rockbot/records/files";
 import { CallState } from "@rockbot/records/journal";
 import type { ToolContext, ToolExecutor } from "../../define/tool-executor.ts";
 import type { ToolDirectory } from "../../discover/tool-directory.ts";
 import type { FoundTool } from "../../discover/tool-holders.ts";
 import { inTime } from "../../layers/deadline.ts";
+import { FILE_FORMAT, fileKeysFor } from "../../layers/files.ts";
 import type { Identity } from "../../messages/identity.ts";
 import { answerOf, misaddressed } from "../../messages/reply.ts";
 import { leftAnswer } from "../left-answer.ts";
@@ -40,6 +42,8 @@ export interface RemoteExecutorOptions {
   readonly identity: Identity;
   /** Where services leave large results. */
   readonly blobs: BlobStore | undefined;
+  /** The files of callers. */
+  readonly files: FileStore | undefined;
   readonly source: string;
 }
 
@@ -79,6 +83,7 @@ class RemoteExecutor implements RemoteTool {
   readonly #options: RemoteExecutorOptions;
   readonly #self: string;
   readonly #hop: Attributes;
+  readonly #takesFiles: boolean;
   /** Nobody has taken calls from the fast lane of late: until this moment none is asked by it. */
   #durableUntil = Number.NEGATIVE_INFINITY;
 
@@ -86,10 +91,13 @@ class RemoteExecutor implements RemoteTool {
     this.#tool = tool;
     this.#options = options;
     this.#self = options.identity.callerNamed(options.source);
+    this.#takesFiles = tool.parametersSchema.includes(`"${FILE_FORMAT}"`);
     this.#hop = messagingSpan(options.bus, "send", tool.topic);
   }
 
-  async execute(request: ToolInvokeRequest, context: ToolContext): Promise<ToolInvokeResponse> {
+  async execute(request: ToolInvokeRequest, asked: ToolContext): Promise<ToolInvokeResponse> {
+    const naming = this.#naming(request, asked);
+    const context = naming === undefined ? asked : await naming;
     const { station, directory, identity, blobs } = this.#options;
     const tool = this.#tool;
     const { signal, deadline, caller, notes, acceptBlob, onSent } = context;
@@ -165,16 +173,38 @@ class RemoteExecutor implements RemoteTool {
 
   async send(
     request: ToolInvokeRequest,
-    context: ToolContext,
+    asked: ToolContext,
     { address, isWanted }: { readonly address: string; readonly isWanted: () => boolean },
   ): Promise<void> {
     const body = this.#encode(request);
+    const context = (await this.#naming(request, asked)) ?? asked;
     await this.#served(context);
     const ttlMs = Math.floor(context.deadline - performance.now());
     if (ttlMs <= 0 || !isWanted()) return;
     const message = this.#envelopeOf(request.toolCallId, body, address, context);
     const options = { mandatory: true, offerAgainMs: HEALED_WITHIN_MS, timeoutMs: ttlMs, isWanted };
     await this.#options.bus.publish({ ...message, replyTo: message.replyTo ?? resultTopic(address), ttlMs }, options);
+  }
+
+  /**
+   * The context with the keys of the files that the request names. A call that names an untrusted one is marked.
+   * @returns undefined if it names none, or the tool takes none
+   */
+  #naming({ arguments: args }: ToolInvokeRequest, context: ToolContext): Promise<ToolContext> | undefined {
+    const { files } = this.#options;
+    if (files === undefined || args == null || !args.includes("file_") || !this.#takesFiles) return undefined;
+    const { signal, deadline, caller } = context;
+    const late = () => timeoutError(`"${this.#tool.name}"`, { mayHaveRun: false });
+    return inTime(fileKeysFor(files, caller, args), { signal, leftMs: deadline - performance.now(), late }).then(
+      (named) =>
+        named === undefined
+          ? context
+          : {
+              ...context,
+              fileKeys: named.fileKeys,
+              hasReadUntrusted: context.hasReadUntrusted === true || named.hasReadUntrusted,
+            },
+    );
   }
 
   /** Headers that say for whom the call is made, if that is not whom the service sees anyway. */
@@ -227,6 +257,7 @@ class RemoteExecutor implements RemoteTool {
       hasReadUntrusted,
       grant,
       acceptBlob,
+      fileKeys,
       progress,
       maybeTakenSince,
       keep,
@@ -237,6 +268,7 @@ class RemoteExecutor implements RemoteTool {
     if (operator !== undefined) headers[Header.Operator] = operator;
     if (depth > 0) headers[Header.Depth] = String(depth);
     if (acceptBlob !== undefined) headers[Header.AcceptBlob] = acceptBlob;
+    if (fileKeys !== undefined) headers[Header.Files] = fileKeys;
     if (hasReadUntrusted) headers[Header.Untrusted] = "true";
     if (grant !== undefined) headers[Header.Grant] = Buffer.byteLength(grant) > MAX_GRANT_BYTES ? TOO_LONG : grant;
     if (progress !== ignoreProgress) headers[Header.Progress] = "1";

@@ -1,0 +1,77 @@
+import { saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type FileStore, handlesIn, MAX_FILES_PER_CALL, noSuchFile } from "@rockbot/records/files";
+import type { CallFiles } from "../define/call-files.ts";
+import type { ToolLayer } from "../define/tool-executor.ts";
+
+/** The keys of files that a call names, as a header has them: `handle=key` with commas between. */
+export type FileKeys = string;
+
+/** The schema of an argument that is a handle says so by this format. A call gives keys to no other tool. */
+export const FILE_FORMAT = "file-handle";
+
+/**
+ * Gives tools the files that their calls name, each by the key that came with the call. The answer of a tool that has
+ * opened an untrusted file is untrusted.
+ */
+export const files =
+  (store: FileStore | undefined): ToolLayer =>
+  (next) => ({
+    async execute(request, context) {
+      if (store === undefined) return next.execute(request, context);
+      const { caller, fileKeys = "" } = context;
+      let opened: string | undefined;
+      const given: CallFiles = {
+        async open(handle) {
+          const key = new Map(fileKeys.split(",").map((pair) => pair.split("=") as [string, string])).get(handle);
+          if (key === undefined) throw noSuchFile(handle);
+          const file = await store.open({ owner: caller, handle, key });
+          if (!file.facts.isUntrusted) return file;
+          if (context.hasReadUntrusted !== true) throw unmarked(request.toolName, handle);
+          opened = file.facts.name;
+          return file;
+        },
+        leave: (file) =>
+          store.put(caller, { ...file, isUntrusted: file.isUntrusted === true || context.hasReadUntrusted === true }),
+      };
+      const response = await next.execute(request, { ...context, files: given });
+      if (opened === undefined || response.trust != null) return response;
+      return { ...response, trust: saidBy(`the file ${opened}`) };
+    },
+  });
+
+/**
+ * Finds the keys of the files that a call names, on the calling side.
+ * @throws {ToolError} `invalid_arguments` if the caller has one of them not, `unavailable`
+ */
+export async function fileKeysFor(
+  store: FileStore,
+  caller: string,
+  args: string,
+): Promise<{ readonly fileKeys: FileKeys; readonly hasReadUntrusted: boolean } | undefined> {
+  const handles = handlesIn(args);
+  if (handles.length === 0) return undefined;
+  if (handles.length > MAX_FILES_PER_CALL)
+    throw new ToolError(
+      ToolErrorCode.InvalidArguments,
+      `Cannot make the call: it names ${handles.length} files, and may name ${MAX_FILES_PER_CALL}. Name fewer`,
+      { details: { reason: "file_count" } },
+    );
+  const found = await Promise.all(
+    handles.map(async (handle) => {
+      const file = await store.find(caller, handle);
+      if (file === undefined) throw noSuchFile(handle);
+      return file;
+    }),
+  );
+  return {
+    fileKeys: found.map(({ handle, key }) => `${handle}=${key}`).join(","),
+    hasReadUntrusted: found.some(({ isUntrusted }) => isUntrusted),
+  };
+}
+
+const unmarked = (toolName: string, handle: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.Denied,
+    `"${toolName}" was not given ${handle}: strangers wrote it, and the call does not say that it is made with what they wrote`,
+    { details: { reason: "untrusted_file" } },
+  );
