@@ -12,6 +12,7 @@ import { busServices, services } from "../services/index.ts";
 import { clausesModule } from "./generate/clauses-module.ts";
 import { configModule, pascalCase } from "./generate/config-module.ts";
 import { contractsModules } from "./generate/contracts-modules.ts";
+import { joinProgram } from "./generate/join-program.ts";
 import { programModule } from "./generate/program-module.ts";
 import { POLICY_SCHEMA, readCodeSources, settingsName } from "./generate/read-sources.ts";
 import type { JsonSchema } from "./generate/schema-document.ts";
@@ -21,10 +22,9 @@ const root = dirname(import.meta.dirname);
 process.chdir(root);
 
 /** The same programs as in scripts/bootstrap/made.mjs, which looks into no other folder for them. */
-const PROGRAMS = [
-  "packages/sandbox/src/{job,local,supervisor}/*.py",
-  "services/scripts-manager/src/packages/installer/*.py",
-];
+const PROGRAMS = ["packages/sandbox/src/{job,local}/*.py", "services/scripts-manager/src/packages/installer/*.py"];
+/** A program of parts, by the file that it begins with; the folder above it names it. */
+const JOINED = "packages/sandbox/src/supervisor/program/main.py";
 const CONTRACT = "packages/contracts/schema/service/contract.yaml";
 
 const { definitions, settings, policy, faults } = await readCodeSources(root, services);
@@ -44,6 +44,11 @@ const modules = await Promise.all([
     configModule({ file: POLICY_SCHEMA, name: "policy", type: "PolicyDocument" }, policy),
   ),
   ...globSync(PROGRAMS).map(makeProgram),
+  make(JOINED, "packages/sandbox", async () => {
+    const folder = dirname(JOINED);
+    const name = basename(dirname(folder));
+    return { [`${name}.ts`]: programModule(`${folder}/*.py`, name, await joinProgram(folder)) };
+  }),
 ]);
 const files = new Map(
   modules.flatMap(([folder, texts]) =>

@@ -149,7 +149,7 @@ async function inputsOfCode(root) {
     "packages/policy/src/facets",
     "packages/sandbox/src/job",
     "packages/sandbox/src/local",
-    "packages/sandbox/src/supervisor",
+    "packages/sandbox/src/supervisor/program",
     "services/scripts-manager/src/packages/installer",
     "scripts/generate",
     ...(await filesIn(root, "services")),

@@ -6,8 +6,10 @@ export {
   type RunScriptOptions,
   type ScriptJob,
   ScriptLimit,
+  type ScriptMessages,
   type ScriptOutcome,
   type ScriptRunner,
+  type SendMessage,
 } from "./script-runner.ts";
 
 // To see that scripts have no network.

@@ -16,7 +16,26 @@ export interface ScriptJob {
   readonly timeoutMs: number;
   /** What was installed for it. */
   readonly packages?: PackageLayer | undefined;
+  /** Lets the script talk to this process while it runs. @default it cannot */
+  readonly messages?: ScriptMessages | undefined;
 }
+
+/** This process's side of what a script says while it runs. */
+export interface ScriptMessages {
+  /**
+   * Python source of the module `rockbot`, as the script finds it. Its global `channel` is a socket whose packets are
+   * pieces of messages, as `frames.ts` has them.
+   */
+  readonly module: string;
+  /**
+   * Takes one message of the script, which may hold any bytes. It must not wait: what it starts answers by `send`.
+   * @throws {ToolError} to end the script with it
+   */
+  onMessage(message: Buffer, send: SendMessage): void;
+}
+
+/** Sends a message to the script. Resolves once it is on its way, or nobody is there to read it. Never rejects. */
+export type SendMessage = (message: Buffer) => Promise<void>;
 
 /** The bounds that ended a script. */
 export const ScriptLimit = {
@@ -38,6 +57,8 @@ export interface ScriptOutcome {
   /** Such as SIGSEGV. */
   readonly signal: string | null;
   readonly limit: ScriptLimit | null;
+  /** Messages that another process than the script's first had sent: none was taken. */
+  readonly strangers: number;
   /** How long it might run: less than its job says where its call had not the time. */
   readonly timeoutMs: number;
   readonly durations: {

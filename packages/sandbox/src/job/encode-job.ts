@@ -42,11 +42,12 @@ export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): Asy
 }
 
 async function* partsOf(
-  { id, script, input, timeoutMs, packages }: ScriptJob,
+  { id, script, input, timeoutMs, packages, messages }: ScriptJob,
   { keepBytes, tailBytes = 0, endBy, layer }: EncodeJobOptions,
 ): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
   const inputBytes = input === undefined ? undefined : Buffer.from(input);
+  const moduleBytes = messages === undefined ? undefined : Buffer.from(messages.module);
   const header = {
     job: id,
     timeoutMs: whole(timeoutMs),
@@ -55,11 +56,13 @@ async function* partsOf(
     packagesBytes: layer?.bytes ?? null,
     scriptBytes: scriptBytes.length,
     inputBytes: inputBytes?.length ?? null,
+    ...(moduleBytes === undefined ? {} : { moduleBytes: moduleBytes.length }),
     keepBytes: whole(keepBytes),
     tailBytes: whole(tailBytes),
   };
   yield Buffer.from(`${JSON.stringify(header)}\n`);
   yield scriptBytes;
   if (inputBytes !== undefined) yield inputBytes;
+  if (moduleBytes !== undefined) yield moduleBytes;
   if (layer !== undefined) yield* layer.chunks();
 }

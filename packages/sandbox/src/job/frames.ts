@@ -1,26 +1,33 @@
 /**
- * The messages between the supervisor in a sandbox (`supervisor.py`) and the process outside.
+ * The messages between the supervisor in a sandbox (`supervisor/program`) and the process outside: version 2 of the
+ * protocol, which docs/design/sandboxes.md explains.
  *
- * **In**, once: one line of JSON with whole numbers, then the bytes that it announces.
- * `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"keepBytes":N,"tailBytes":N}`
- * `tailBytes` may be absent, and is 0 then. `withinMs` says how long from now on the script is of use, whatever has to
- * come before it. The UTF-8 bytes of the script and the input follow. Where the sandbox is to unpack packages
- * (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all that, SHA-256 in hex. An
- * earlier end of the stream ends the sandbox, and so do other bytes. So two writers, of whom the first was cut off,
- * start nothing. The supervisor reads and forgets what comes after a job.
+ * **In**, first the job: one line of JSON with whole numbers, then the bytes that it announces.
+ * `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"moduleBytes":N,"keepBytes":N,"tailBytes":N}`
+ * `moduleBytes` and `tailBytes` may be absent, as null and 0. `withinMs` says how long from now on the script is of
+ * use, whatever has to come before it. The UTF-8 bytes of the script, the input and the module follow. Where the sandbox
+ * is to unpack packages (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all that,
+ * SHA-256 in hex. An earlier end of the stream ends the sandbox, and so do other bytes. So two writers, of whom the first
+ * was cut off, start nothing.
+ *
+ * Without a module, the supervisor reads and forgets what comes after a job. With one, the script has a channel for
+ * messages while it runs, and the module `rockbot` uses it. From `started` on, frames come in: each a line of JSON,
+ * `{"frame":"message","bytes":N}`, and N bytes, at most `MAX_PIECE_BYTES`.
  *
  * **Out**: frames, each a line of JSON of at most `MAX_FRAME_BYTES`, so that a log keeps them whole. `ready` says that
  * a job may come. `started` comes right before the script's first line, after all was unpacked for it, with the time
  * that the script has. `out` and `err` carry its output as base64, up to `keepBytes` of each. `now` says what one of
  * both ends with at the moment, once it is more than that. The last `tailBytes` of what is more come in the end, as
- * `outTail` and `errTail`. The last frame is `ended`, or `failed` where the supervisor itself could not go on.
- * Everything about the script comes between `started` and `ended`: a sandbox that has said `started` never gets a job
- * again.
+ * `outTail` and `errTail`. `message` is a piece of a message of the script. The last frame is `ended`, or `failed` where
+ * the supervisor itself could not go on. Everything about the script comes between `started` and `ended`: a sandbox that
+ * has said `started` never gets a job again.
+ *
+ * A piece of a message is `+` and bytes where more pieces follow, and `.` and bytes if it is the last.
  */
 export type Frame =
-  | { readonly frame: "ready"; readonly python: string }
+  | { readonly frame: "ready"; readonly python: string; readonly protocol?: number }
   | { readonly frame: "started"; readonly job: string; readonly timeoutMs?: number } // which supervisors before this one did not say
-  | { readonly frame: "out" | "err" | "now" | "outTail" | "errTail"; readonly data: string }
+  | { readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message"; readonly data: string }
   | {
       readonly frame: "ended";
       readonly exitCode: number | null;
@@ -30,8 +37,13 @@ export type Frame =
       readonly droppedOut: number;
       readonly droppedErr: number;
       readonly runMs: number;
+      /** Packets on the script's channel that another process than the script's first had sent: none was taken. */
+      readonly strangers?: number;
     }
   | { readonly frame: "failed"; readonly reason: string };
 
 /** The largest frame between the manager and its supervisor, in bytes. */
 export const MAX_FRAME_BYTES = 12_000;
+
+/** The largest piece of a message to a script, in bytes. */
+export const MAX_PIECE_BYTES = 32 * 1024;

@@ -46,20 +46,22 @@ const limits: ReadonlySet<unknown> = new Set([null, "time", "memory", "processes
 
 const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boolean) | undefined>> = {
   __proto__: null as never,
-  ready: ({ python }) => isText(python),
+  ready: ({ python, protocol }) => isText(python) && (protocol === undefined || isCount(protocol)),
   started: ({ job, timeoutMs }) => isText(job) && (timeoutMs === undefined || isCount(timeoutMs)),
   out: ({ data }) => isText(data),
   err: ({ data }) => isText(data),
   now: ({ data }) => isText(data),
+  message: ({ data }) => isText(data),
   outTail: ({ data }) => isText(data),
   errTail: ({ data }) => isText(data),
-  ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs }) =>
+  ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0 }) =>
     isCountOrNull(exitCode) &&
     isCountOrNull(signal) &&
     limits.has(limit) &&
     isCount(droppedOut) &&
     isCount(droppedErr) &&
-    isCount(runMs),
+    isCount(runMs) &&
+    isCount(strangers),
   failed: ({ reason }) => isText(reason),
 };
 

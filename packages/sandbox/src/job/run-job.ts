@@ -3,6 +3,7 @@ import { within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox } from "../sandbox.ts";
 import { type ScriptJob, ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
+import { createChannel } from "./channel.ts";
 import { encodeJob } from "./encode-job.ts";
 import type { Frame } from "./frames.ts";
 import { KeptText } from "./kept-text.ts";
@@ -92,7 +93,8 @@ interface FollowOptions extends RunJobOptions {
 }
 
 async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions): Promise<JobOutcome> {
-  const { send, keepBytes, tailBytes, onOutput, endBy = Number.POSITIVE_INFINITY } = options;
+  const { send, keepBytes, tailBytes, onOutput, endBy = Number.POSITIVE_INFINITY, signal } = options;
+  const channel = job.messages === undefined ? undefined : createChannel(sandbox.input, job.messages, signal);
   const out = new KeptText(keepBytes, tailBytes);
   const err = new KeptText(keepBytes, tailBytes);
   let isSent = false;
@@ -122,6 +124,8 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
           readFirst,
           Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS),
         );
+      } else if (frame.frame === "message") {
+        channel?.take(Buffer.from(frame.data, "base64"));
       } else if ("data" in frame) {
         const bytes = Buffer.from(frame.data, "base64");
         if (frame.frame === "out") out.add(bytes);
@@ -165,7 +169,7 @@ async function withKernelsWord(ended: Ended, sandbox: Sandbox): Promise<Ended> {
 }
 
 function outcome(
-  { exitCode, signal, limit, droppedOut, droppedErr, runMs }: Ended,
+  { exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0 }: Ended,
   timeoutMs: number,
   out: KeptText,
   err: KeptText,
@@ -182,6 +186,7 @@ function outcome(
     limit,
     timeoutMs,
     runMs,
+    strangers,
   };
 }
 

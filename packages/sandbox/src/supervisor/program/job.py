@@ -1,0 +1,115 @@
+"""The one job: read from stdin, unpacked, and checked against its hash."""
+
+import os
+import time
+
+from .channel import Channel
+from .frames import fail
+from .settings import CONFIG, read_json, whole
+
+MAX_LINE_BYTES = 8_192
+MAX_JOB_BYTES = 64 * 1024 * 1024
+# No script is given less, in milliseconds.
+LEAST_TIME_MS = 100
+
+
+def sha256():
+    """Without OpenSSL, where the interpreter has one of its own."""
+    for name in ("_sha2", "_sha256", "hashlib"):
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            pass
+
+
+def read_job():
+    """Waits for a job. If there is none, or not all of it has come, the sandbox ends without having started anything."""
+    incoming = Incoming()
+    job = read_json(incoming.line())
+    job["arrived"] = time.monotonic()
+    script_bytes, input_bytes, module_bytes = job["scriptBytes"], job["inputBytes"], job.get("moduleBytes")
+    if script_bytes + (input_bytes or 0) + (module_bytes or 0) > MAX_JOB_BYTES:
+        fail("the job is too large")
+    job["script"] = incoming.take(script_bytes)
+    job["input"] = None if input_bytes is None else incoming.take(input_bytes)
+    job["channel"] = None if module_bytes is None else Channel(incoming.take(module_bytes))
+    if job["packagesBytes"] is not None:
+        unpack(incoming, job["packagesBytes"], os.path.join(CONFIG["packagesFolder"], job["packages"]))
+    expected = incoming.digest.hexdigest().encode()
+    if incoming.take(len(expected)) != expected:
+        fail("the job is not what was sent")
+    return job
+
+
+class Incoming:
+    """What comes on stdin, as far as it is wanted, and the hash of what was taken of it."""
+
+    def __init__(self):
+        self.held = bytearray()
+        self.taken = 0
+        self.digest = sha256()
+
+    def line(self):
+        while b"\n" not in self.held:
+            if len(self.held) > MAX_LINE_BYTES:
+                fail("a line is too long")
+            self.wait()
+        return self.take(self.held.index(b"\n") + 1)
+
+    def take(self, size):
+        while len(self.held) < size:
+            self.wait()
+        return self.remove(size)
+
+    def some(self, size):
+        """At least one byte and at most so many."""
+        if not self.held:
+            self.wait()
+        return self.remove(min(size, len(self.held)))
+
+    def remove(self, size):
+        data = bytes(self.held[:size])
+        del self.held[:size]
+        self.taken += size
+        self.digest.update(data)
+        return data
+
+    def wait(self):
+        data = os.read(0, 1 << 20)
+        if not data:
+            os._exit(0)
+        self.held += data
+
+
+def unpack(incoming, size, folder):
+    """
+    Writes the files of a layer (`pack-layer.ts`) below a new folder. They are there before it is known whether they are those that were sent: if not, no
+    script runs. The script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this
+    sandbox's own.
+    """
+    if size > CONFIG["packagesBytes"]:
+        fail("the packages are too large")
+    end = incoming.taken + size
+    os.mkdir(folder)
+    while incoming.taken < end:
+        file = read_json(incoming.line())
+        path, left = file["path"].split("/"), file["bytes"]
+        if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
+            fail("a file of the packages leads elsewhere, or is too large")
+        os.makedirs(os.path.join(folder, *path[:-1]), exist_ok=True)
+        opened = os.open(os.path.join(folder, *path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o555 if file["executable"] else 0o444)
+        while left > 0:
+            data = incoming.some(left)
+            left -= len(data)
+            while data:
+                data = data[os.write(opened, data) :]
+        os.close(opened)
+
+
+def time_of(job):
+    """How long the script may run, in whole milliseconds: what it was given, or what is left of its call since the job began to come."""
+    time_ms = whole(job["timeoutMs"], LEAST_TIME_MS)
+    if job["withinMs"] is None:
+        return time_ms
+    passed_ms = (time.monotonic() - job["arrived"]) * 1000
+    return min(time_ms, whole(job["withinMs"] - passed_ms, LEAST_TIME_MS))
