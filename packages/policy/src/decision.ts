@@ -61,6 +61,8 @@ export interface Decision {
   readonly because: string;
   /** Set if it would be allowed had no untrusted content been read before. */
   readonly isDeniedAfterUntrusted?: true | undefined;
+  /** Set if the caller may use it, and its scripts, or the session that runs one, may not. */
+  readonly isDeniedToScripts?: true | undefined;
   /** The revision of the policy that decided. */
   readonly revision: string;
   /** Each call takes one from all of them: those of this tool, and those over all tools. */

@@ -1,5 +1,5 @@
 import { reservedPrefixOf } from "@rockbot/contracts";
-import { delegatesOf } from "./delegates.ts";
+import { delegatesOf, scriptsUserOf } from "./delegates.ts";
 import { entries } from "./document/document-place.ts";
 import type { PolicyDocument, PolicyService } from "./generated/policy.ts";
 import { isBusAgent, ownedTopics } from "./owned-topics.ts";
@@ -13,6 +13,8 @@ export interface Peers {
   isDelegate(user: string): boolean;
   /** Tells whether the user may call on behalf of this caller. */
   mayCallFor(user: string, caller: string): boolean;
+  /** The user that makes the calls of scripts. */
+  readonly scriptsUser: string;
   /** Tells whether the user may send messages without a verified sender. */
   isLegacy(user: string): boolean;
   /** The user that a service speaks as; undefined if the policy names services, and not this one. */
@@ -58,6 +60,7 @@ function createPeers(document: PolicyDocument): Peers {
     isDelegate: (user) => delegates.has(user),
     mayCallFor: (user, caller) =>
       delegates.get(user)?.some(({ callers: globs }) => findGlob(globs, caller) !== undefined) ?? false,
+    scriptsUser: scriptsUserOf(document),
     isLegacy: (user) => legacy.has(user),
     userOf(service) {
       if (services.size === 0) return service;

@@ -14,7 +14,7 @@ import { findGlob } from "./tool-glob.ts";
  * One revision of a policy. Functions of facets read what decisions do not carry: `Policy<Readers<"roots">>` has those of
  * that facet.
  */
-export type Policy<Read = unknown> = Readers<"fast" | "inFlight" | "keep" | "messages"> &
+export type Policy<Read = unknown> = Readers<"fast" | "inFlight" | "keep" | "messages" | "scripts"> &
   Read & {
     readonly revision: string;
     /** The file's content with all defaults. */

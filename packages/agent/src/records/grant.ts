@@ -1,36 +1,9 @@
-import { isRecord } from "@rockbot/base";
+import { type Bound, FROM_BEFORE, readGrant } from "@rockbot/policy";
 
-/** What a run may use at most: the tools that a definition names, and of those what the maker of that may use. */
-export interface Bound {
-  readonly kind: "agent" | "wisp";
-  readonly name: string;
-  readonly maker: string;
-  /** Names and globs. */
-  readonly tools: readonly string[];
-}
+export { type Bound, FROM_BEFORE, readGrant };
 
 /** The grant of what nothing bounds but the policy. */
 export const NO_BOUNDS = "[]";
-/**
- * The grant of a record from before records had one. Nothing bounds it, and a turn that uses it counts as one that has
- * read untrusted content.
- */
-export const FROM_BEFORE = "from before";
-
-/** For a grant that cannot be read: it allows nothing. */
-const NOTHING: Bound = { kind: "agent", name: "(a grant that cannot be read)", maker: "", tools: [] };
-
-/** The bounds of a grant, as `grantOf` writes it. */
-export function readGrant(text: string | undefined): readonly Bound[] {
-  if (text === undefined || text === FROM_BEFORE) return [];
-  try {
-    const bounds: unknown = JSON.parse(text);
-    return Array.isArray(bounds) && bounds.every(isBound) ? bounds : [NOTHING];
-  } catch {
-    return [NOTHING];
-  }
-}
-
 /** The grant that has all of these bounds. A run has to keep to each. */
 export function grantOf(...bounds: readonly Bound[]): string {
   return JSON.stringify([
@@ -89,11 +62,3 @@ export function recordTaint(
 }
 
 const idOf = ({ kind, name, maker }: Bound): string => JSON.stringify([kind, name, maker]);
-
-const isBound = (value: unknown): value is Bound =>
-  isRecord(value) &&
-  (value["kind"] === "agent" || value["kind"] === "wisp") &&
-  typeof value["name"] === "string" &&
-  typeof value["maker"] === "string" &&
-  Array.isArray(value["tools"]) &&
-  value["tools"].every((tool) => typeof tool === "string");

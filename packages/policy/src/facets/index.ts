@@ -15,6 +15,7 @@ import { queues } from "./queues.ts";
 import { roots } from "./roots.ts";
 import { rules } from "./rules.ts";
 import { scriptSecondsPerHour } from "./script-seconds-per-hour.ts";
+import { scripts } from "./scripts.ts";
 import { spaces } from "./spaces.ts";
 
 /** Every facet by the name of its property, in the order in which people read of them. A new one is a file here. */
@@ -33,6 +34,7 @@ export const facets = {
   roots,
   hosts,
   spaces,
+  scripts,
   queues,
   keep,
   fast,

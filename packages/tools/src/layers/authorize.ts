@@ -11,6 +11,13 @@ export const authorize: ToolLayer = (next) => ({
     if (decision === undefined) return next.execute(request, context);
     const { revision } = decision;
     if (decision.isDeniedAfterUntrusted) throw afterUntrusted(request.toolName, context, revision);
+    if (decision.isDeniedToScripts) {
+      throw new ToolError(
+        ToolErrorCode.Denied,
+        `A script of "${caller}" may not call "${request.toolName}": ${decision.because}. Call it without a script.`,
+        { details: { reason: "script_tools", revision } },
+      );
+    }
     if (!decision.isAllowed) {
       throw new ToolError(
         ToolErrorCode.Denied,

@@ -8,7 +8,7 @@ import {
   ToolErrorCode,
   type ToolInvokeRequest,
 } from "@rockbot/contracts";
-import type { Decision, PolicyHolder } from "@rockbot/policy";
+import { type Decision, forScript, type PolicyHolder, peersOf } from "@rockbot/policy";
 import type { HeldCall, ProgressUpdate } from "../define/tool-executor.ts";
 import type { CallSteps } from "../layers/call-steps.ts";
 import type { Sender } from "../messages/identity.ts";
@@ -88,13 +88,16 @@ export class ServedCalls {
     // Policy, limits and records know the tool by the name it is announced with, however the request names it.
     const { name, dangerous: isDangerous, readOnly: isReadOnly } = found.definition;
     const named = name === request.toolName ? request : { ...request, toolName: name };
-    const decision = policy.current().decide({
+    const current = policy.current();
+    const use = {
       caller: sender.caller,
       tool: name,
       isDangerous,
       isReadOnly,
       hasReadUntrusted: hasReadUntrusted(message),
-    });
+    };
+    const isFromScript = (message.userId ?? message.source) === peersOf(current.document).scriptsUser;
+    const decision = isFromScript ? forScript(current, use, message.headers[Header.Grant]) : current.decide(use);
     const topic = Header.Progress in message.headers ? address?.topic : undefined;
     const progress = progressReporter(bus, service, named, topic);
     steps.reached("audit");
