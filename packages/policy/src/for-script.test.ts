@@ -16,9 +16,7 @@ callers:
   narrow: { allow: ["web_*"] }
 `);
   const may = (caller: string) =>
-    ["web_browse", "web_search", "notes_save"].map(
-      (tool) => forScript(policy, { caller, tool }, undefined).isAllowed,
-    );
+    ["web_browse", "web_search", "notes_save"].map((tool) => forScript(policy, { caller, tool }, undefined).isAllowed);
 
   expect([may("anybody"), may("own"), may("none"), may("narrow")]).toEqual([
     [true, false, true],
@@ -32,16 +30,15 @@ callers:
 test("a script keeps to the bounds of its session, and of who has made that", async () => {
   const policy = await policyOf(`
 everyone: { allow: ["*"], scripts: { allow: [web_browse, web_search] } }
-callers: { maker: { allow: [web_browse] } }
-rules: [{ tools: [web_browse], callers: [maker], arguments: { required: [url] } }]
+callers: { maker: { allow: [web_browse], rules: [{ tools: [web_browse], arguments: { required: [url] } }] } }
 `);
   const bound = (tools: readonly string[], maker = "maker") =>
     JSON.stringify([{ kind: "agent", name: "robot", maker, tools }]);
   const of = (tool: string, grant: string) => forScript(policy, { caller: "anybody", tool }, grant);
 
-  expect(of("web_browse", bound(["web_*"])).argumentRules.map(({ validate }) => [validate({}), validate({ url: "" })])).toEqual([
-    [false, true],
-  ]);
+  expect(
+    of("web_browse", bound(["web_*"])).argumentRules.map(({ validate }) => [validate({}), validate({ url: "" })]),
+  ).toEqual([[false, true]]);
   expect(of("web_search", bound(["web_*"])).because).toContain('the maker of the agent "robot" may not use it');
   expect(of("web_browse", bound(["notes_*"])).because).toContain('the agent "robot" does not have it');
   expect(of("web_browse", "no grant").isAllowed).toBe(false);

@@ -4,13 +4,13 @@ export type { ApprovalRule, Decision, RateLimit, Use } from "./decision.ts";
 export type { ArgumentRule } from "./document/argument-rules.ts";
 export { entries } from "./document/document-place.ts";
 export { policyNotes } from "./document/policy-notes.ts";
-export { forScript } from "./for-script.ts";
-export { type Bound, FROM_BEFORE, readGrant } from "./grant.ts";
 export { ANY } from "./facets/credentials.ts";
 export type { Facet } from "./facets/facet.ts";
 export { facets, type Readers, type ServiceFacet } from "./facets/index.ts";
 export type { MessageKind } from "./facets/messages.ts";
+export { forScript } from "./for-script.ts";
 export type { PolicyCaller, PolicyDocument, PolicyRule, PolicyService, PolicyToken } from "./generated/policy.ts";
+export { type Bound, FROM_BEFORE, readGrant } from "./grant.ts";
 export { holdPolicy, type OpenPolicyOptions, openPolicy, type PolicyHolder } from "./open-policy.ts";
 export { createPolicy, mayOwnServers, type Policy } from "./policy.ts";
 

@@ -55,6 +55,7 @@ const openRunner: ScriptRunner = {
         exitCode: error === null ? 0 : 1,
         signal: null,
         limit: null,
+        strangers: 0,
         timeoutMs: 0,
         durations: { waitMs: 0, runMs: 0 },
         isWarm: false,

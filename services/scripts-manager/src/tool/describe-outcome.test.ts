@@ -9,6 +9,7 @@ const ended: ScriptOutcome = {
   exitCode: 0,
   signal: null,
   limit: null,
+  strangers: 0,
   timeoutMs: 30_000,
   durations: { waitMs: 1.23456, runMs: 20 },
   isWarm: true,

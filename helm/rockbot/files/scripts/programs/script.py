@@ -1,139 +1,15 @@
-"""
-Supervises one script in a sandbox: reads a job from stdin, runs it in a child, and tells of it in frames on stdout (`frames.ts` says which).
+"""What the supervisor says on stdout, in the form of `frames.ts`, and its end by a fault of its own."""
 
-It is the first process of a sandbox whose walls (namespaces, mounts, cgroups) stand already, and adds what can be had from within: bounds
-of the child's resources, no capabilities, no new privileges, and a filter of system calls. It counts what the sandbox uses, and ends it
-all when the script ends, its time or its memory is over, or nobody listens any more. Python 3.9 or newer, standard library only.
-
-Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
-`packagesBytes` (of what a job brings along to be unpacked there),
-`preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script),
-`isMemoryHeld` (the platform counts and bounds the memory of all processes together; where it does not, only what the supervisor can count may be had).
-"""
-
-# A call that finds no warm sandbox waits for these imports, and for theirs. `json`, `base64`, `platform` and `hashlib` would double that time.
-import _signal as signal
-import atexit
-import binascii
-import builtins
-import ctypes
-import errno
-import gc
-import mmap
 import os
-import resource
 import select
-import site
-import struct
-import sys
 import time
 
-
-def sha256():
-    """Without OpenSSL, where the interpreter has one of its own."""
-    for name in ("_sha2", "_sha256", "hashlib"):
-        try:
-            return __import__(name).sha256()
-        except ImportError:
-            pass
-
-
-def read_json(text):
-    """What only the manager writes, which is Python too but for three words."""
-    return eval(text, {"__builtins__": {}, "null": None, "true": True, "false": False})
-
-
-CONFIG = read_json(sys.argv[1])
-LIMITS = "memoryBytes", "processes", "fileBytes", "openFiles", "packagesBytes"
-
-MAX_LINE_BYTES = 8_192
-MAX_JOB_BYTES = 64 * 1024 * 1024
 # In base64, and with its frame: less than MAX_FRAME_BYTES of frames.ts.
 CHUNK_BYTES = 8_000
-# Output is held back for at most so long, so that a script of many small writes does not become as many frames.
-HOLD_S = 0.05
-# How often memory and processes are counted.
-WATCH_S = 0.025
-# Of many processes less often, so that looking at them takes a small part of the time.
-WATCH_PAUSES = 4
-# How often is told what the output ends with while it is more than is kept from its begin, and how much of it.
-NEWS_S = 1
-NEWS_BYTES = 2_000
 # How long frames may wait for their reader once the script has ended.
 FLUSH_S = 10
-# The longest variable that the kernel takes, its name included.
-MAX_VARIABLE_BYTES = 128 * 1024 - 1
-# The time for a script to write out its buffers, when its own time is over: it takes a moment, but on a crowded machine has to wait for its turn.
-LAST_WORDS_S = 0.5
-# The largest whole number that all programs on its way represent exactly.
-MAX_NUMBER = (1 << 53) - 1
-# No script is given less, in milliseconds.
-LEAST_TIME_MS = 100
 # The longest text about a failure here.
 MAX_REASON = 500
-
-# The child notes this about itself, where the supervisor sees it; words may follow.
-BROKEN, MEMORY, PROCESSES = 1, 2, 3
-NOTES_BYTES = 4_096
-
-libc = ctypes.CDLL(None, use_errno=True)
-
-
-def main():
-    prepare()
-    say(frame="ready", python=".".join(map(str, sys.version_info[:3])))
-    flush(FLUSH_S)
-    preload()
-    job = read_job()
-    time_ms = time_of(job)
-    say(frame="started", job=job["job"], timeoutMs=time_ms)
-    flush(FLUSH_S)
-    os.set_blocking(0, False)
-    script = Script(job, time_ms)
-    end = script.follow()
-    say(frame="ended", **end)
-    flush(FLUSH_S)
-    os._exit(0)
-
-
-def prepare():
-    CONFIG.update((name, whole(CONFIG[name], 0)) for name in LIMITS)
-    # The first process of a pid namespace gets no signal from within that it has no handler for: SIGINT has one by default.
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if sys.platform == "linux":
-        set_dumpable(False)
-        prctl(PR_SET_CHILD_SUBREAPER, 1)
-    find_packages()
-
-
-def preload():
-    """Imports what scripts may want, for as long as there is no job: one that is there already does not wait for what it may not want."""
-    for name in CONFIG["preload"]:
-        if select.select([0], [], [], 0)[0]:
-            break
-        try:
-            __import__(name)
-        except ImportError:
-            pass
-    # The child shares the present objects for as long as nobody writes to them, and collecting garbage writes.
-    gc.collect()
-    gc.freeze()
-
-
-def find_packages():
-    """What `site` does at the start, had the interpreter not been told to leave it: but for the code in .pth files, which may take longer than all else."""
-    site.setquit()
-    site.setcopyright()
-    site.sethelper()
-    own = os.path.dirname(os.path.dirname(sys.executable))
-    prefixes = [own if os.path.exists(os.path.join(own, "pyvenv.cfg")) else sys.prefix]
-    global packages_at
-    packages_at = len(sys.path)
-    sys.path += [folder for folder in site.getsitepackages(prefixes) if os.path.isdir(folder)]
-
-
-# --- Frames
-
 
 pending = bytearray()
 
@@ -182,7 +58,188 @@ def flush(seconds):
         write_pending()
 
 
-# --- The job
+def fail(reason):
+    """Ends the sandbox by a fault of its own, and says so."""
+    say(frame="failed", reason=reason[:MAX_REASON])
+    flush(FLUSH_S)
+    os._exit(1)
+
+
+def words_of(error):
+    """What was raised and where, in this file."""
+    where = error.__traceback__
+    while where.tb_next is not None and where.tb_next.tb_frame.f_code.co_filename == words_of.__code__.co_filename:
+        where = where.tb_next
+    return f"{type(error).__name__}: {error} ({where.tb_frame.f_code.co_name}, line {where.tb_lineno})"
+
+"""What the command says, and how values of the manager are read."""
+
+import ctypes
+import sys
+
+LIMITS = "memoryBytes", "processes", "fileBytes", "openFiles", "packagesBytes"
+# The largest whole number that all programs on its way represent exactly.
+MAX_NUMBER = (1 << 53) - 1
+# The child notes this about itself, where the supervisor sees it; words may follow.
+BROKEN, MEMORY, PROCESSES = 1, 2, 3
+NOTES_BYTES = 4_096
+
+libc = ctypes.CDLL(None, use_errno=True)
+
+
+def read_json(text):
+    """What only the manager writes, which is Python too but for three words."""
+    return eval(text, {"__builtins__": {}, "null": None, "true": True, "false": False})
+
+
+def whole(number, least):
+    """A number as the kernel takes it, whole and within bounds, whatever it was."""
+    return int(min(max(least, number), MAX_NUMBER))
+
+
+CONFIG = read_json(sys.argv[1])
+
+"""
+Messages between the script's process and the manager, while the script runs. They pass through here unread: a packet of the script is a frame, and a
+frame of the manager is a packet (`frames.ts`). The kernel says which process has sent a packet, so that no other one speaks for the script.
+"""
+
+import binascii
+import os
+import select
+import struct
+
+
+# What the manager sends in one frame, and how much of it waits for a script that does not read.
+MAX_PIECE_BYTES = 32 * 1024
+MAX_WAITING_BYTES = 1024 * 1024
+# As long as more frames than this wait for their reader, no packet is taken: it is the script that waits.
+MAX_PENDING_BYTES = 256 * 1024
+MAX_HEADER_BYTES = 256
+
+
+class Channel:
+    def __init__(self, module):
+        import _socket  # which few scripts need
+
+        self.module = module
+        kind = getattr(_socket, "SOCK_SEQPACKET", _socket.SOCK_DGRAM)
+        self.outside, self.inside = (_socket.socket(fileno=end.detach()) for end in _socket.socketpair(_socket.AF_UNIX, kind, 0))
+        self.outside.setblocking(False)
+        self.knows_senders = hasattr(_socket, "SO_PASSCRED")
+        if self.knows_senders:
+            self.outside.setsockopt(_socket.SOL_SOCKET, _socket.SO_PASSCRED, 1)
+        self.is_credentials = lambda level, kind: level == _socket.SOL_SOCKET and kind == _socket.SCM_CREDENTIALS
+        self.script_pid = None
+        self.strangers = 0
+        self.is_open = True
+        self.held = bytearray()
+        self.waiting = []
+        self.waiting_bytes = 0
+
+    def follow(self, script_pid):
+        """In the supervisor, once the script's process is there."""
+        self.script_pid = script_pid
+        self.inside.close()
+
+    def wants_packets(self):
+        return self.is_open and len(pending) < MAX_PENDING_BYTES
+
+    def wants_frames(self):
+        return self.waiting_bytes < MAX_WAITING_BYTES
+
+    def take_packet(self):
+        """One at a time: what else there is to do has its turn in between."""
+        try:
+            data, ancillary, _, _ = self.outside.recvmsg(CHUNK_BYTES, 64)
+        except BlockingIOError:
+            return
+        except OSError:
+            self.is_open = False
+            return
+        if not data and not ancillary:
+            self.is_open = False
+        elif self.sender_of(ancillary) != self.script_pid:
+            self.strangers += 1
+        else:
+            say(frame="message", data=binascii.b2a_base64(data, newline=False).decode())
+
+    def sender_of(self, ancillary):
+        if not self.knows_senders:
+            return self.script_pid
+        for level, kind, data in ancillary:
+            if self.is_credentials(level, kind):
+                return struct.unpack("3i", data[:12])[0]
+        return None
+
+    def take_frames(self, data):
+        """What has come on stdin, of which the last frame may not be all there yet."""
+        self.held += data
+        while True:
+            end = self.held.find(b"\n", 0, MAX_HEADER_BYTES)
+            if end < 0:
+                if len(self.held) >= MAX_HEADER_BYTES:
+                    fail("a frame of the manager has no header")
+                return
+            header = read_json(bytes(self.held[:end]))
+            if header["frame"] != "message":
+                fail("a frame of the manager is of no known kind")
+            size = whole(header["bytes"], 0)
+            if size > MAX_PIECE_BYTES:
+                fail("a frame of the manager is too large")
+            if len(self.held) < end + 1 + size:
+                return
+            self.waiting.append(bytes(self.held[end + 1 : end + 1 + size]))
+            self.waiting_bytes += size
+            del self.held[: end + 1 + size]
+
+    def send_packets(self):
+        while self.waiting:
+            try:
+                self.outside.send(self.waiting[0])
+            except BlockingIOError:
+                return
+            except OSError:  # nobody reads any more
+                self.waiting.clear()
+                self.waiting_bytes = 0
+                return
+            self.waiting_bytes -= len(self.waiting.pop(0))
+
+
+def is_hung_up(file):
+    """Whether nothing can come any more, without reading what has come."""
+    poll = select.poll()
+    poll.register(file, getattr(select, "POLLRDHUP", 0))
+    return bool(poll.poll(0))
+
+
+def open_module(channel):
+    """In the script's process: the module by which it sends messages. `inside` is all that it gets."""
+    os.set_inheritable(channel.inside.fileno(), False)
+    module = type(os)("rockbot")
+    module.__dict__.update(__file__="<rockbot>", channel=channel.inside)
+    exec(compile(channel.module, "<rockbot>", "exec", dont_inherit=True), module.__dict__)
+    return module
+
+"""The one job: read from stdin, unpacked, and checked against its hash."""
+
+import os
+import time
+
+
+MAX_LINE_BYTES = 8_192
+MAX_JOB_BYTES = 64 * 1024 * 1024
+# No script is given less, in milliseconds.
+LEAST_TIME_MS = 100
+
+
+def sha256():
+    """Without OpenSSL, where the interpreter has one of its own."""
+    for name in ("_sha2", "_sha256", "hashlib"):
+        try:
+            return __import__(name).sha256()
+        except ImportError:
+            pass
 
 
 def read_job():
@@ -190,11 +247,12 @@ def read_job():
     incoming = Incoming()
     job = read_json(incoming.line())
     job["arrived"] = time.monotonic()
-    script_bytes, input_bytes = job["scriptBytes"], job["inputBytes"]
-    if script_bytes + (input_bytes or 0) > MAX_JOB_BYTES:
+    script_bytes, input_bytes, module_bytes = job["scriptBytes"], job["inputBytes"], job.get("moduleBytes")
+    if script_bytes + (input_bytes or 0) + (module_bytes or 0) > MAX_JOB_BYTES:
         fail("the job is too large")
     job["script"] = incoming.take(script_bytes)
     job["input"] = None if input_bytes is None else incoming.take(input_bytes)
+    job["channel"] = None if module_bytes is None else Channel(incoming.take(module_bytes))
     if job["packagesBytes"] is not None:
         unpack(incoming, job["packagesBytes"], os.path.join(CONFIG["packagesFolder"], job["packages"]))
     expected = incoming.digest.hexdigest().encode()
@@ -276,184 +334,45 @@ def time_of(job):
     passed_ms = (time.monotonic() - job["arrived"]) * 1000
     return min(time_ms, whole(job["withinMs"] - passed_ms, LEAST_TIME_MS))
 
+"""Calls of Linux that Python has no names for."""
 
-def whole(number, least):
-    """A number as the kernel takes it, whole and within bounds, whatever it was."""
-    return int(min(max(least, number), MAX_NUMBER))
-
-
-def fail(reason):
-    """Ends the sandbox by a fault of its own, and says so."""
-    say(frame="failed", reason=reason[:MAX_REASON])
-    flush(FLUSH_S)
-    os._exit(1)
+import ctypes
+import os
 
 
-def words_of(error):
-    """What was raised and where, in this file."""
-    where = error.__traceback__
-    while where.tb_next is not None and where.tb_next.tb_frame.f_code.co_filename == words_of.__code__.co_filename:
-        where = where.tb_next
-    return f"{type(error).__name__}: {error} ({where.tb_frame.f_code.co_name}, line {where.tb_lineno})"
+PR_SET_DUMPABLE = 4
+PR_CAPBSET_READ = 23
+PR_CAPBSET_DROP = 24
+PR_SET_SECCOMP = 22
+PR_SET_CHILD_SUBREAPER = 36
+PR_SET_NO_NEW_PRIVS = 38
+PR_CAP_AMBIENT = 47
+PR_CAP_AMBIENT_CLEAR_ALL = 4
 
 
-# --- The script's process, seen from outside
+def prctl(option, value, pointer=None):
+    # Unused arguments must be 0, and all are of a register's width.
+    if libc.prctl(option, ctypes.c_ulong(value), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl {option}: {os.strerror(number)}")
 
 
-class Script:
-    """A child that runs the job, and what is known of it."""
+def set_dumpable(is_dumpable):
+    """Who is not dumpable cannot be traced, nor its memory and files opened, by others of its user."""
+    prctl(PR_SET_DUMPABLE, 1 if is_dumpable else 0)
 
-    def __init__(self, job, time_ms):
-        self.notes = mmap.mmap(-1, NOTES_BYTES)
-        keep_bytes = whole(job["keepBytes"], 0)
-        tail_bytes = whole(job.get("tailBytes", 0), 0)  # of which managers before this one did not know
-        self.outputs = [Output("out", keep_bytes, tail_bytes), Output("err", keep_bytes, tail_bytes)]
-        self.input = job["input"] or b""
-        self.input_fed = 0
-        self.started_at = time.monotonic()
-        self.deadline = self.started_at + time_ms / 1000
-        self.limit = None
-        self.status = None
-        self.peak_bytes = 0
-        self.killed_before = killed_for_memory()
-        child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
-        self.pid = os.fork()
-        if self.pid == 0:
-            try:
-                run_script(job, time_ms, child_stdin, [output.write_end for output in self.outputs], self.notes)
-            finally:
-                os._exit(1)
-        os.close(child_stdin)
-        for output in self.outputs:
-            os.close(output.write_end)
-        if self.stdin is not None:
-            os.set_blocking(self.stdin, False)
-        self.ended = open_process(self.pid)
+"""The output of a script, as it becomes frames."""
 
-    def follow(self):
-        """Carries input and output until the child has ended, then ends all that it has left. Returns what `ended` says."""
-        watch_at = 0
-        is_listening = True
-        while self.status is None:
-            now = time.monotonic()
-            if now >= self.deadline and self.limit is not None:
-                break
-            if now >= self.deadline:
-                self.reap()  # after a pause of this process, the script may have ended in time
-                if self.status is not None:
-                    break
-                self.limit = "time"
-                self.deadline = now + LAST_WORDS_S
-                kill(self.pid, signal.SIGXCPU)
-            if now >= watch_at and self.limit is None:
-                self.watch()
-                watched = time.monotonic()
-                watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
-                if self.limit is not None:
-                    break
-            reads = [output.read_end for output in self.outputs if output.is_open]
-            if self.ended is not None:
-                reads.append(self.ended)
-            if is_listening:
-                reads.append(0)
-            writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
-            wait = (self.deadline if self.limit is not None else min(self.deadline, watch_at)) - now if self.ended is not None else 0.005
-            ready, writable, _ = select.select(reads, writes, [], max(0, wait))
-            if 0 in ready:
-                is_listening = self.hear()
-            for output in self.outputs:
-                if output.read_end in ready:
-                    output.read()
-                output.release(time.monotonic())
-            if self.stdin is not None and self.stdin in writable:
-                self.feed()
-            write_pending()
-            self.reap()
-        run_ms = (time.monotonic() - self.started_at) * 1000
-        self.end_all()
-        for output in self.outputs:
-            output.drain()
-        return self.outcome(run_ms)
+import binascii
+import os
+import time
 
-    def hear(self):
-        """Whatever comes after the job is nothing; that nothing can come any more may mean that nobody waits for the script."""
-        try:
-            data = os.read(0, 65_536)
-        except BlockingIOError:
-            return True
-        if not data and CONFIG["endsWithInput"]:
-            kill_all(self.pid)
-            os._exit(1)
-        return bool(data)
 
-    def feed(self):
-        try:
-            self.input_fed += os.write(self.stdin, self.input[self.input_fed : self.input_fed + 65_536])
-        except BlockingIOError:
-            return
-        except OSError:
-            self.input_fed = len(self.input)
-        if self.input_fed >= len(self.input):
-            os.close(self.stdin)
-            self.stdin = None
-
-    def watch(self):
-        used_bytes, processes = usage()
-        self.peak_bytes = max(self.peak_bytes, used_bytes)
-        # The kernel refuses more where it counts them itself; where it does not, this is all that does. Before memory, which so many use up, too.
-        if processes > 2 * CONFIG["processes"]:
-            self.limit = "processes"
-        elif used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
-            self.limit = "memory"
-        elif processes > CONFIG["processes"] and not self.notes[0]:
-            self.notes[0] = PROCESSES
-
-    def reap(self):
-        """Takes note of the child's end, and of those whose parents have ended before them. Returns whether there is anybody left."""
-        while True:
-            try:
-                pid, status, used = os.wait4(-1, os.WNOHANG)
-            except ChildProcessError:
-                return False
-            if pid == 0:
-                return True
-            if pid == self.pid:
-                self.status = status
-                self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
-
-    def end_all(self):
-        deadline = time.monotonic() + FLUSH_S
-        while time.monotonic() < deadline:
-            kill_all(self.pid)
-            if not self.reap():
-                return
-            time.sleep(0.001)
-
-    def outcome(self, run_ms):
-        note = self.notes[0]
-        if note == BROKEN:
-            fail(f"the script's process could not be confined: {self.notes[1:].rstrip(bytes(1)).decode(errors='replace')}")
-        status = self.status or 0
-        signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
-        failed = status != 0
-        limit = self.limit
-        if limit is None and signalled == signal.SIGXCPU:
-            limit = "time"
-        elif limit is None and failed and killed_for_memory() > self.killed_before:
-            limit = "memory"
-        elif limit is None and failed and (note == MEMORY or (signalled == signal.SIGKILL and self.peak_bytes > 0.7 * CONFIG["memoryBytes"])):
-            limit = "memory"
-        elif limit is None and failed and note == PROCESSES:
-            limit = "processes"
-        out, err = self.outputs
-        return {
-            "exitCode": os.WEXITSTATUS(status) if limit is None and signalled is None else None,
-            "signal": signalled if limit is None else None,
-            "limit": limit,
-            "droppedOut": out.dropped,
-            "droppedErr": err.dropped,
-            "runMs": round(run_ms, 3),
-        }
+# Output is held back for at most so long, so that a script of many small writes does not become as many frames.
+HOLD_S = 0.05
+# How often is told what the output ends with while it is more than is kept from its begin, and how much of it.
+NEWS_S = 1
+NEWS_BYTES = 2_000
 
 
 class Output:
@@ -516,6 +435,19 @@ class Output:
         self.release(float("inf"))
         for at in range(0, len(self.tail), CHUNK_BYTES):
             say(frame=self.name + "Tail", data=binascii.b2a_base64(self.tail[at : at + CHUNK_BYTES], newline=False).decode())
+
+"""The processes of the sandbox: who they are, what they use, and their end."""
+
+import _signal as signal
+import os
+
+
+# In RAM, in swap, and the tables of both.
+MEMORY_PARTS = b"VmRSS", b"VmSwap", b"VmPTE"
+STATUS_NUMBERS = {*MEMORY_PARTS, b"Threads"}
+
+# Of its own cgroup, where a sandbox sees it: version 2, and 1.
+MEMORY_EVENTS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]
 
 
 def open_process(pid):
@@ -581,11 +513,6 @@ def usage():
     return used, threads
 
 
-# In RAM, in swap, and the tables of both.
-MEMORY_PARTS = b"VmRSS", b"VmSwap", b"VmPTE"
-STATUS_NUMBERS = {*MEMORY_PARTS, b"Threads"}
-
-
 def status_of(pid):
     try:
         with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
@@ -593,10 +520,6 @@ def status_of(pid):
             return {name: int(value.split()[0]) for name, _, value in lines if name in STATUS_NUMBERS}
     except (OSError, IndexError, ValueError):
         return {}
-
-
-# Of its own cgroup, where a sandbox sees it: version 2, and 1.
-MEMORY_EVENTS = ["/sys/fs/cgroup/memory.events", "/sys/fs/cgroup/memory/memory.oom_control"]
 
 
 def killed_for_memory():
@@ -619,273 +542,13 @@ def proportional_bytes(pid):
     status = status_of(pid)
     return sum(status.get(name, 0) for name in MEMORY_PARTS) * 1024
 
+"""The filter of system calls."""
 
-# --- The script's process, from within
-
-
-def run_script(job, time_ms, stdin, outputs, notes):
-    """Becomes the script, and does not return. What a script raises it sees as from any interpreter: without a trace of this file's frames."""
-    folder = CONFIG["folder"]
-    path = os.path.join(folder, "script.py")
-    try:
-        os.setsid()
-        for target, source in enumerate([stdin, *outputs]):
-            os.dup2(source, target)
-        close_all_but_streams()
-        os.chdir(folder)
-        with open(path, "wb") as file:
-            file.write(job["script"])
-        packages = [] if job["packages"] is None else [os.path.join(CONFIG["packagesFolder"], job["packages"])]
-        set_environment(job["input"], packages)
-        renew_streams()
-        signal.signal(signal.SIGXCPU, end_of_time)
-        confine(time_ms)
-    except BaseException as error:
-        words = words_of(error).encode()[: MAX_REASON]
-        notes[: 1 + len(words)] = bytes([BROKEN]) + words
-        os._exit(1)
-    script = type(sys)("__main__")
-    script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
-    sys.modules["__main__"] = script
-    sys.argv = [path]
-    # Behind the standard library, which they must not stand for, and before what the interpreter has besides.
-    sys.path[packages_at:packages_at] = packages
-    sys.path.insert(0, folder)
-    source = job.pop("script")
-    job.clear()
-    try:
-        exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
-        status = 0
-    except SystemExit as end:
-        status = exit_status(end.code)
-    except BaseException as error:
-        if isinstance(error, MemoryError):
-            notes[0] = MEMORY
-        elif is_refused_process(error):
-            notes[0] = PROCESSES
-        tell(error.with_traceback(error.__traceback__.tb_next))
-        status = 130 if isinstance(error, KeyboardInterrupt) else 1
-    finish(script, status)
-
-
-def exit_status(code):
-    if code is None:
-        return 0
-    if isinstance(code, int):
-        # As in Python itself: a value that a C long does not hold is -1.
-        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
-    try:
-        print(code, file=sys.stderr)
-    except BaseException:
-        pass  # it has closed that, or put something else there
-    return 1
-
-
-def tell(error):
-    """As the interpreter does, also where the script has a way of its own that fails."""
-    for hook in (sys.excepthook, sys.__excepthook__):
-        try:
-            return hook(type(error), error, error.__traceback__)
-        except BaseException:
-            pass
-
-
-def end_of_time(number, _frame):
-    """What it has written without a line's end is there, too, when its time is over."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BaseException:
-            pass
-    signal.signal(number, signal.SIG_DFL)
-    os.kill(os.getpid(), number)
-
-
-def finish(script, status):
-    """What the interpreter does at its end, without taking apart what was imported before the script: that takes as long as all else together."""
-    try:
-        if "threading" in sys.modules:
-            sys.modules["threading"]._shutdown()
-        atexit._run_exitfuncs()
-        script.__dict__.clear()  # closes, and so writes, the files that it has left open
-        gc.collect()
-    except BaseException as error:
-        tell(error)
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            if stream is not None and not getattr(stream, "closed", False):
-                stream.flush()
-        except BaseException:  # the script has put something else there, or closed what it writes to
-            status = status or 120
-    os._exit(status)
-
-
-def close_all_but_streams():
-    try:
-        files = [int(name) for name in os.listdir("/dev/fd")]
-    except OSError:
-        files = range(256)
-    for file in files:
-        if file > 2:
-            try:
-                os.close(file)
-            except OSError:
-                pass
-
-
-def is_refused_process(error):
-    return (isinstance(error, OSError) and error.errno == errno.EAGAIN) or (isinstance(error, RuntimeError) and "can't start new thread" in str(error))
-
-
-def set_environment(script_input, packages):
-    """The little that a script gets to know; the input too, where a variable may be so long."""
-    folder = CONFIG["folder"]
-    search = dict.fromkeys([os.path.dirname(sys.executable) or "/bin", "/usr/local/bin", "/usr/bin", "/bin"])
-    variables = {b"PATH": ":".join(search).encode(), b"HOME": folder.encode(), b"TMPDIR": folder.encode(), b"LANG": b"C.UTF-8"}
-    variables |= {b"USER": b"nobody", b"LOGNAME": b"nobody", b"PYTHONDONTWRITEBYTECODE": b"1"}
-    name, value = b"ROCKBOT_INPUT", script_input or b""
-    if len(name) + 1 + len(value) < MAX_VARIABLE_BYTES and b"\0" not in value:
-        variables[name] = value
-    os.environ.clear()
-    os.environb.update(variables)
-    for packages_folder in packages:
-        show_packages(packages_folder)
-
-
-def show_packages(folder):
-    """Shows them to interpreters that the script starts, where these look for what is their user's: behind the standard library."""
-    if site.ENABLE_USER_SITE is False or sys.prefix != sys.base_prefix:
-        os.environ["PYTHONPATH"] = folder  # a virtual environment does not look there
-        return
-    place = site.getusersitepackages()
-    os.makedirs(os.path.dirname(place), exist_ok=True)
-    os.symlink(folder, place)
-
-
-def renew_streams():
-    """As any script has them, but written to at each line's end: what it has printed is there when its time is over."""
-    signal.signal(signal.SIGINT, signal.default_int_handler)
-    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
-    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", buffering=1, closefd=False)
-    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
-    sys.dont_write_bytecode = True
-
-
-def confine(time_ms):
-    # For want of a supervisor only: one process may use all processors for all of its time.
-    cpu_seconds = (time_ms // 1000 + 2) * (os.cpu_count() or 1)
-    lower(resource.RLIMIT_CORE, 0)
-    lower(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
-    lower(resource.RLIMIT_FSIZE, CONFIG["fileBytes"])
-    lower(resource.RLIMIT_NOFILE, CONFIG["openFiles"])
-    lower(resource.RLIMIT_STACK, 8 * 1024 * 1024)
-    if sys.platform != "linux":
-        return
-    # Addresses are no memory, and libraries reserve many: this only keeps one process from taking all before it is seen.
-    lower(resource.RLIMIT_AS, max(8 * CONFIG["memoryBytes"], 2 << 30))
-    if has_own_users():
-        lower(resource.RLIMIT_NPROC, CONFIG["processes"] + 2)  # the supervisor, and one too many, which shows that the script wanted more
-    set_dumpable(True)
-    prefer_as_victim()
-    os.nice(5)
-    drop_capabilities()
-    prctl(PR_SET_NO_NEW_PRIVS, 1)
-    if CONFIG["packagesBytes"] > 0:
-        allow_writing([CONFIG["folder"], "/dev", "/proc"])
-    filter_system_calls()
-
-
-def prefer_as_victim():
-    """When the kernel has to end something for its memory, this is it, and the supervisor can tell of it."""
-    try:
-        with open("/proc/self/oom_score_adj", "w") as file:
-            file.write("1000")
-    except OSError:
-        pass
-
-
-def lower(kind, soft, hard=None):
-    _, current = resource.getrlimit(kind)
-    hard = soft if hard is None else hard
-    if current != resource.RLIM_INFINITY:
-        soft, hard = min(soft, current), min(hard, current)
-    resource.setrlimit(kind, (soft, hard))
-
-
-def has_own_users():
-    """Whether processes of this user are counted in this sandbox alone."""
-    with open("/proc/self/uid_map") as file:
-        return file.read().split() != ["0", "0", "4294967295"]
-
-
-# --- Linux
-
-
-PR_SET_DUMPABLE = 4
-PR_CAPBSET_READ = 23
-PR_CAPBSET_DROP = 24
-PR_SET_SECCOMP = 22
-PR_SET_CHILD_SUBREAPER = 36
-PR_SET_NO_NEW_PRIVS = 38
-PR_CAP_AMBIENT = 47
-PR_CAP_AMBIENT_CLEAR_ALL = 4
-
-
-def prctl(option, value, pointer=None):
-    # Unused arguments must be 0, and all are of a register's width.
-    if libc.prctl(option, ctypes.c_ulong(value), pointer, ctypes.c_ulong(0), ctypes.c_ulong(0)) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, f"prctl {option}: {os.strerror(number)}")
-
-
-def set_dumpable(is_dumpable):
-    """Who is not dumpable cannot be traced, nor its memory and files opened, by others of its user."""
-    prctl(PR_SET_DUMPABLE, 1 if is_dumpable else 0)
-
-
-def drop_capabilities():
-    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
-    for capability in range(64):
-        if libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(capability), None, None, None) != 1:
-            continue
-        # Only a process with CAP_SETPCAP may; without new privileges the others cannot gain any either.
-        libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), None, None, None)
-    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
-    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
-        raise OSError(ctypes.get_errno(), "capset")
-
-
-# Of Landlock, alike on all machines.
-LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
-LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH = 1, 1
-# Before version 2 nothing may be renamed into another folder; 3 knows of truncation.
-LEAST_LANDLOCK, LANDLOCK_WITH_TRUNCATE = 2, 3
-# To write to files; to remove and to make files, folders and all else that has a name; to rename and link.
-WRITES, TRUNCATE = 1 << 1 | 0x3FF << 4, 1 << 14
-
-
-def allow_writing(folders):
-    """
-    Refuses what changes files anywhere else, though its user may: a folder that was made for the sandbox belongs to all users in it, and is not bounded at
-    once. Where the kernel has no Landlock of use, or the container's runtime refuses it, what holds is what the platform says of that folder.
-    """
-    version = libc.syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), LANDLOCK_CREATE_RULESET_VERSION)
-    if version < LEAST_LANDLOCK:
-        return
-    writes = WRITES | (TRUNCATE if version >= LANDLOCK_WITH_TRUNCATE else 0)
-    rules = must(libc.syscall(LANDLOCK_CREATE_RULESET, struct.pack("Q", writes), ctypes.c_size_t(8), 0))
-    for folder in folders:
-        opened = os.open(folder, os.O_PATH | os.O_CLOEXEC)
-        must(libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, struct.pack("=Qi", writes, opened), 0))
-        os.close(opened)
-    must(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
-    os.close(rules)
-
-
-def must(result):
-    if result < 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
-    return result
+import ctypes
+import errno
+import os
+import struct
+import sys
 
 
 # Numbers of system calls on x86_64 and aarch64; None where there is no such call.
@@ -985,6 +648,544 @@ def system_call_filter(column, audit_name):
     program += when_called(IOCTL, [(LOAD, 0, 0, ARGUMENTS[1]), *typing, (RETURN, 0, 0, ALLOW), (RETURN, 0, 0, REFUSE)])
     program.append((RETURN, 0, 0, ALLOW))
     return program
+
+"""The bounds that a process of the script gives itself, for good: what it may use, and what it may ask of the kernel."""
+
+import ctypes
+import os
+import resource
+import struct
+import sys
+
+
+# Of Landlock, alike on all machines.
+LANDLOCK_CREATE_RULESET, LANDLOCK_ADD_RULE, LANDLOCK_RESTRICT_SELF = 444, 445, 446
+LANDLOCK_CREATE_RULESET_VERSION, LANDLOCK_RULE_PATH_BENEATH = 1, 1
+# Before version 2 nothing may be renamed into another folder; 3 knows of truncation.
+LEAST_LANDLOCK, LANDLOCK_WITH_TRUNCATE = 2, 3
+# To write to files; to remove and to make files, folders and all else that has a name; to rename and link.
+WRITES, TRUNCATE = 1 << 1 | 0x3FF << 4, 1 << 14
+
+
+def confine(time_ms):
+    # For want of a supervisor only: one process may use all processors for all of its time.
+    cpu_seconds = (time_ms // 1000 + 2) * (os.cpu_count() or 1)
+    lower(resource.RLIMIT_CORE, 0)
+    lower(resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1)
+    lower(resource.RLIMIT_FSIZE, CONFIG["fileBytes"])
+    lower(resource.RLIMIT_NOFILE, CONFIG["openFiles"])
+    lower(resource.RLIMIT_STACK, 8 * 1024 * 1024)
+    if sys.platform != "linux":
+        return
+    # Addresses are no memory, and libraries reserve many: this only keeps one process from taking all before it is seen.
+    lower(resource.RLIMIT_AS, max(8 * CONFIG["memoryBytes"], 2 << 30))
+    if has_own_users():
+        lower(resource.RLIMIT_NPROC, CONFIG["processes"] + 2)  # the supervisor, and one too many, which shows that the script wanted more
+    set_dumpable(True)
+    prefer_as_victim()
+    os.nice(5)
+    drop_capabilities()
+    prctl(PR_SET_NO_NEW_PRIVS, 1)
+    if CONFIG["packagesBytes"] > 0:
+        allow_writing([CONFIG["folder"], "/dev", "/proc"])
+    filter_system_calls()
+
+
+def prefer_as_victim():
+    """When the kernel has to end something for its memory, this is it, and the supervisor can tell of it."""
+    try:
+        with open("/proc/self/oom_score_adj", "w") as file:
+            file.write("1000")
+    except OSError:
+        pass
+
+
+def lower(kind, soft, hard=None):
+    _, current = resource.getrlimit(kind)
+    hard = soft if hard is None else hard
+    if current != resource.RLIM_INFINITY:
+        soft, hard = min(soft, current), min(hard, current)
+    resource.setrlimit(kind, (soft, hard))
+
+
+def has_own_users():
+    """Whether processes of this user are counted in this sandbox alone."""
+    with open("/proc/self/uid_map") as file:
+        return file.read().split() != ["0", "0", "4294967295"]
+
+
+def drop_capabilities():
+    prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL)
+    for capability in range(64):
+        if libc.prctl(PR_CAPBSET_READ, ctypes.c_ulong(capability), None, None, None) != 1:
+            continue
+        # Only a process with CAP_SETPCAP may; without new privileges the others cannot gain any either.
+        libc.prctl(PR_CAPBSET_DROP, ctypes.c_ulong(capability), None, None, None)
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)
+    if libc.capset(header, (ctypes.c_uint32 * 6)()) != 0:
+        raise OSError(ctypes.get_errno(), "capset")
+
+
+def allow_writing(folders):
+    """
+    Refuses what changes files anywhere else, though its user may: a folder that was made for the sandbox belongs to all users in it, and is not bounded at
+    once. Where the kernel has no Landlock of use, or the container's runtime refuses it, what holds is what the platform says of that folder.
+    """
+    version = libc.syscall(LANDLOCK_CREATE_RULESET, None, ctypes.c_size_t(0), LANDLOCK_CREATE_RULESET_VERSION)
+    if version < LEAST_LANDLOCK:
+        return
+    writes = WRITES | (TRUNCATE if version >= LANDLOCK_WITH_TRUNCATE else 0)
+    rules = must(libc.syscall(LANDLOCK_CREATE_RULESET, struct.pack("Q", writes), ctypes.c_size_t(8), 0))
+    for folder in folders:
+        opened = os.open(folder, os.O_PATH | os.O_CLOEXEC)
+        must(libc.syscall(LANDLOCK_ADD_RULE, rules, LANDLOCK_RULE_PATH_BENEATH, struct.pack("=Qi", writes, opened), 0))
+        os.close(opened)
+    must(libc.syscall(LANDLOCK_RESTRICT_SELF, rules, 0))
+    os.close(rules)
+
+
+def must(result):
+    if result < 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return result
+
+"""The script's process, from within."""
+
+import _signal as signal
+import atexit
+import builtins
+import errno
+import gc
+import os
+import site
+import sys
+
+
+# The longest variable that the kernel takes, its name included.
+MAX_VARIABLE_BYTES = 128 * 1024 - 1
+
+
+def find_packages():
+    """What `site` does at the start, had the interpreter not been told to leave it: but for the code in .pth files, which may take longer than all else."""
+    site.setquit()
+    site.setcopyright()
+    site.sethelper()
+    own = os.path.dirname(os.path.dirname(sys.executable))
+    prefixes = [own if os.path.exists(os.path.join(own, "pyvenv.cfg")) else sys.prefix]
+    global packages_at
+    packages_at = len(sys.path)
+    sys.path += [folder for folder in site.getsitepackages(prefixes) if os.path.isdir(folder)]
+
+
+def run_script(job, time_ms, stdin, outputs, notes):
+    """Becomes the script, and does not return. What a script raises it sees as from any interpreter: without a trace of this file's frames."""
+    folder = CONFIG["folder"]
+    path = os.path.join(folder, "script.py")
+    try:
+        os.setsid()
+        for target, source in enumerate([stdin, *outputs]):
+            os.dup2(source, target)
+        channel = job["channel"]
+        close_all_but_streams(() if channel is None else (channel.inside.fileno(),))
+        os.chdir(folder)
+        with open(path, "wb") as file:
+            file.write(job["script"])
+        packages = [] if job["packages"] is None else [os.path.join(CONFIG["packagesFolder"], job["packages"])]
+        set_environment(job["input"], packages)
+        renew_streams()
+        signal.signal(signal.SIGXCPU, end_of_time)
+        confine(time_ms)
+        if channel is not None:
+            sys.modules["rockbot"] = open_module(channel)
+    except BaseException as error:
+        words = words_of(error).encode()[: MAX_REASON]
+        notes[: 1 + len(words)] = bytes([BROKEN]) + words
+        os._exit(1)
+    script = type(sys)("__main__")
+    script.__dict__.update(__file__=path, __builtins__=builtins, __cached__=None)
+    sys.modules["__main__"] = script
+    sys.argv = [path]
+    # Behind the standard library, which they must not stand for, and before what the interpreter has besides.
+    sys.path[packages_at:packages_at] = packages
+    sys.path.insert(0, folder)
+    source = job.pop("script")
+    job.clear()
+    try:
+        exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
+        status = 0
+    except SystemExit as end:
+        status = exit_status(end.code)
+    except BaseException as error:
+        if isinstance(error, MemoryError):
+            notes[0] = MEMORY
+        elif is_refused_process(error):
+            notes[0] = PROCESSES
+        tell(error.with_traceback(error.__traceback__.tb_next))
+        status = 130 if isinstance(error, KeyboardInterrupt) else 1
+    finish(script, status)
+
+
+def exit_status(code):
+    if code is None:
+        return 0
+    if isinstance(code, int):
+        # As in Python itself: a value that a C long does not hold is -1.
+        return code & 0xFF if -(2**63) <= code < 2**63 else 0xFF
+    try:
+        print(code, file=sys.stderr)
+    except BaseException:
+        pass  # it has closed that, or put something else there
+    return 1
+
+
+def tell(error):
+    """As the interpreter does, also where the script has a way of its own that fails."""
+    for hook in (sys.excepthook, sys.__excepthook__):
+        try:
+            return hook(type(error), error, error.__traceback__)
+        except BaseException:
+            pass
+
+
+def end_of_time(number, _frame):
+    """What it has written without a line's end is there, too, when its time is over."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BaseException:
+            pass
+    signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def finish(script, status):
+    """What the interpreter does at its end, without taking apart what was imported before the script: that takes as long as all else together."""
+    try:
+        if "threading" in sys.modules:
+            sys.modules["threading"]._shutdown()
+        atexit._run_exitfuncs()
+        script.__dict__.clear()  # closes, and so writes, the files that it has left open
+        gc.collect()
+    except BaseException as error:
+        tell(error)
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None and not getattr(stream, "closed", False):
+                stream.flush()
+        except BaseException:  # the script has put something else there, or closed what it writes to
+            status = status or 120
+    os._exit(status)
+
+
+def close_all_but_streams(besides):
+    try:
+        files = [int(name) for name in os.listdir("/dev/fd")]
+    except OSError:
+        files = range(256)
+    for file in files:
+        if file > 2 and file not in besides:
+            try:
+                os.close(file)
+            except OSError:
+                pass
+
+
+def is_refused_process(error):
+    return (isinstance(error, OSError) and error.errno == errno.EAGAIN) or (isinstance(error, RuntimeError) and "can't start new thread" in str(error))
+
+
+def set_environment(script_input, packages):
+    """The little that a script gets to know; the input too, where a variable may be so long."""
+    folder = CONFIG["folder"]
+    search = dict.fromkeys([os.path.dirname(sys.executable) or "/bin", "/usr/local/bin", "/usr/bin", "/bin"])
+    variables = {b"PATH": ":".join(search).encode(), b"HOME": folder.encode(), b"TMPDIR": folder.encode(), b"LANG": b"C.UTF-8"}
+    variables |= {b"USER": b"nobody", b"LOGNAME": b"nobody", b"PYTHONDONTWRITEBYTECODE": b"1"}
+    name, value = b"ROCKBOT_INPUT", script_input or b""
+    if len(name) + 1 + len(value) < MAX_VARIABLE_BYTES and b"\0" not in value:
+        variables[name] = value
+    os.environ.clear()
+    os.environb.update(variables)
+    for packages_folder in packages:
+        show_packages(packages_folder)
+
+
+def show_packages(folder):
+    """Shows them to interpreters that the script starts, where these look for what is their user's: behind the standard library."""
+    if site.ENABLE_USER_SITE is False or sys.prefix != sys.base_prefix:
+        os.environ["PYTHONPATH"] = folder  # a virtual environment does not look there
+        return
+    place = site.getusersitepackages()
+    os.makedirs(os.path.dirname(place), exist_ok=True)
+    os.symlink(folder, place)
+
+
+def renew_streams():
+    """As any script has them, but written to at each line's end: what it has printed is there when its time is over."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    sys.stdin = sys.__stdin__ = open(0, encoding="utf-8", closefd=False)
+    sys.stdout = sys.__stdout__ = open(1, "w", encoding="utf-8", buffering=1, closefd=False)
+    sys.stderr = sys.__stderr__ = open(2, "w", encoding="utf-8", errors="backslashreplace", buffering=1, closefd=False)
+    sys.dont_write_bytecode = True
+
+"""The script's process, seen from outside."""
+
+import _signal as signal
+import mmap
+import os
+import select
+import sys
+import time
+
+
+# How often memory and processes are counted.
+WATCH_S = 0.025
+# Of many processes less often, so that looking at them takes a small part of the time.
+WATCH_PAUSES = 4
+# The time for a script to write out its buffers, when its own time is over: it takes a moment, but on a crowded machine has to wait for its turn.
+LAST_WORDS_S = 0.5
+
+
+class Script:
+    """A child that runs the job, and what is known of it."""
+
+    def __init__(self, job, time_ms):
+        self.notes = mmap.mmap(-1, NOTES_BYTES)
+        keep_bytes = whole(job["keepBytes"], 0)
+        tail_bytes = whole(job.get("tailBytes", 0), 0)  # of which managers before this one did not know
+        self.outputs = [Output("out", keep_bytes, tail_bytes), Output("err", keep_bytes, tail_bytes)]
+        self.input = job["input"] or b""
+        self.input_fed = 0
+        self.started_at = time.monotonic()
+        self.deadline = self.started_at + time_ms / 1000
+        self.limit = None
+        self.status = None
+        self.peak_bytes = 0
+        self.killed_before = killed_for_memory()
+        self.channel = job["channel"]
+        child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
+        self.pid = os.fork()
+        if self.pid == 0:
+            try:
+                run_script(job, time_ms, child_stdin, [output.write_end for output in self.outputs], self.notes)
+            finally:
+                os._exit(1)
+        os.close(child_stdin)
+        for output in self.outputs:
+            os.close(output.write_end)
+        if self.stdin is not None:
+            os.set_blocking(self.stdin, False)
+        if self.channel is not None:
+            self.channel.follow(self.pid)
+        self.ended = open_process(self.pid)
+
+    def follow(self):
+        """Carries input and output until the child has ended, then ends all that it has left. Returns what `ended` says."""
+        watch_at = 0
+        is_listening = True
+        while self.status is None:
+            now = time.monotonic()
+            if now >= self.deadline and self.limit is not None:
+                break
+            if now >= self.deadline:
+                self.reap()  # after a pause of this process, the script may have ended in time
+                if self.status is not None:
+                    break
+                self.limit = "time"
+                self.deadline = now + LAST_WORDS_S
+                kill(self.pid, signal.SIGXCPU)
+            if now >= watch_at and self.limit is None:
+                self.watch()
+                watched = time.monotonic()
+                watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
+                if self.limit is not None:
+                    break
+            reads = [output.read_end for output in self.outputs if output.is_open]
+            if self.ended is not None:
+                reads.append(self.ended)
+            if is_listening and self.has_room():
+                reads.append(0)
+            elif is_listening and is_hung_up(0):
+                self.end_unheard()
+            writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
+            if self.channel is not None:
+                reads += [self.channel.outside] if self.channel.wants_packets() else []
+                writes += [self.channel.outside] if self.channel.waiting else []
+            wait = (self.deadline if self.limit is not None else min(self.deadline, watch_at)) - now if self.ended is not None else 0.005
+            ready, writable, _ = select.select(reads, writes, [], max(0, wait))
+            if 0 in ready:
+                is_listening = self.hear()
+            for output in self.outputs:
+                if output.read_end in ready:
+                    output.read()
+                output.release(time.monotonic())
+            if self.stdin is not None and self.stdin in writable:
+                self.feed()
+            if self.channel is not None:
+                if self.channel.outside in ready:
+                    self.channel.take_packet()
+                self.channel.send_packets()
+            write_pending()
+            self.reap()
+        run_ms = (time.monotonic() - self.started_at) * 1000
+        self.end_all()
+        for output in self.outputs:
+            output.drain()
+        return self.outcome(run_ms)
+
+    def hear(self):
+        """Without a channel, whatever comes after the job is nothing; that nothing can come any more may mean that nobody waits for the script."""
+        try:
+            data = os.read(0, 65_536)
+        except BlockingIOError:
+            return True
+        if not data:
+            self.end_unheard()
+        elif self.channel is not None:
+            self.channel.take_frames(data)
+        return bool(data)
+
+    def end_unheard(self):
+        if CONFIG["endsWithInput"]:
+            kill_all(self.pid)
+            os._exit(1)
+
+    def has_room(self):
+        return self.channel is None or self.channel.wants_frames()
+
+    def feed(self):
+        try:
+            self.input_fed += os.write(self.stdin, self.input[self.input_fed : self.input_fed + 65_536])
+        except BlockingIOError:
+            return
+        except OSError:
+            self.input_fed = len(self.input)
+        if self.input_fed >= len(self.input):
+            os.close(self.stdin)
+            self.stdin = None
+
+    def watch(self):
+        used_bytes, processes = usage()
+        self.peak_bytes = max(self.peak_bytes, used_bytes)
+        # The kernel refuses more where it counts them itself; where it does not, this is all that does. Before memory, which so many use up, too.
+        if processes > 2 * CONFIG["processes"]:
+            self.limit = "processes"
+        elif used_bytes > CONFIG["memoryBytes"] or killed_for_memory() > self.killed_before:
+            self.limit = "memory"
+        elif processes > CONFIG["processes"] and not self.notes[0]:
+            self.notes[0] = PROCESSES
+
+    def reap(self):
+        """Takes note of the child's end, and of those whose parents have ended before them. Returns whether there is anybody left."""
+        while True:
+            try:
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return False
+            if pid == 0:
+                return True
+            if pid == self.pid:
+                self.status = status
+                self.peak_bytes = max(self.peak_bytes, used.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+
+    def end_all(self):
+        deadline = time.monotonic() + FLUSH_S
+        while time.monotonic() < deadline:
+            kill_all(self.pid)
+            if not self.reap():
+                return
+            time.sleep(0.001)
+
+    def outcome(self, run_ms):
+        note = self.notes[0]
+        if note == BROKEN:
+            fail(f"the script's process could not be confined: {self.notes[1:].rstrip(bytes(1)).decode(errors='replace')}")
+        status = self.status or 0
+        signalled = os.WTERMSIG(status) if os.WIFSIGNALED(status) else None
+        failed = status != 0
+        limit = self.limit
+        if limit is None and signalled == signal.SIGXCPU:
+            limit = "time"
+        elif limit is None and failed and killed_for_memory() > self.killed_before:
+            limit = "memory"
+        elif limit is None and failed and (note == MEMORY or (signalled == signal.SIGKILL and self.peak_bytes > 0.7 * CONFIG["memoryBytes"])):
+            limit = "memory"
+        elif limit is None and failed and note == PROCESSES:
+            limit = "processes"
+        out, err = self.outputs
+        return {
+            "exitCode": os.WEXITSTATUS(status) if limit is None and signalled is None else None,
+            "signal": signalled if limit is None else None,
+            "limit": limit,
+            "droppedOut": out.dropped,
+            "droppedErr": err.dropped,
+            "runMs": round(run_ms, 3),
+            "strangers": 0 if self.channel is None else self.channel.strangers,
+        }
+
+"""
+Supervises one script in a sandbox: reads a job from stdin, runs it in a child, and tells of it in frames on stdout (`frames.ts` says which).
+
+It is the first process of a sandbox whose walls (namespaces, mounts, cgroups) stand already, and adds what can be had from within: bounds
+of the child's resources, no capabilities, no new privileges, and a filter of system calls. It counts what the sandbox uses, and ends it
+all when the script ends, its time or its memory is over, or nobody listens any more. Python 3.9 or newer, standard library only.
+
+Its one argument is JSON: `memoryBytes`, `processes`, `fileBytes`, `openFiles`, `folder` (where scripts may write), `packagesFolder`,
+`packagesBytes` (of what a job brings along to be unpacked there),
+`preload` (modules to import while there is no job; those that are missing are left out), `endsWithInput` (the end of stdin ends a script),
+`isMemoryHeld` (the platform counts and bounds the memory of all processes together; where it does not, only what the supervisor can count may be had).
+"""
+
+# A call that finds no warm sandbox waits for these imports, and for theirs. `json`, `base64`, `platform` and `hashlib` would double that time.
+import _signal as signal
+import gc
+import os
+import select
+import sys
+
+
+# Of the pipe: see `frames.ts`.
+PROTOCOL = 2
+
+
+def main():
+    prepare()
+    say(frame="ready", protocol=PROTOCOL, python=".".join(map(str, sys.version_info[:3])))
+    flush(FLUSH_S)
+    preload()
+    job = read_job()
+    time_ms = time_of(job)
+    say(frame="started", job=job["job"], timeoutMs=time_ms)
+    flush(FLUSH_S)
+    os.set_blocking(0, False)
+    script = Script(job, time_ms)
+    end = script.follow()
+    say(frame="ended", **end)
+    flush(FLUSH_S)
+    os._exit(0)
+
+
+def prepare():
+    CONFIG.update((name, whole(CONFIG[name], 0)) for name in LIMITS)
+    # The first process of a pid namespace gets no signal from within that it has no handler for: SIGINT has one by default.
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    if sys.platform == "linux":
+        set_dumpable(False)
+        prctl(PR_SET_CHILD_SUBREAPER, 1)
+    find_packages()
+
+
+def preload():
+    """Imports what scripts may want, for as long as there is no job: one that is there already does not wait for what it may not want."""
+    for name in CONFIG["preload"]:
+        if select.select([0], [], [], 0)[0]:
+            break
+        try:
+            __import__(name)
+        except ImportError:
+            pass
+    # The child shares the present objects for as long as nobody writes to them, and collecting garbage writes.
+    gc.collect()
+    gc.freeze()
 
 
 try:
