@@ -1,6 +1,5 @@
-import { entries } from "./document/document-place.ts";
-import { scriptToolsOf } from "./facets/scripts.ts";
 import type { PolicyDocument } from "./generated/policy.ts";
+import { scriptToolsOf } from "./script-tools.ts";
 
 /** A user who may call on behalf of others. */
 export interface Delegate {
@@ -10,8 +9,8 @@ export interface Delegate {
 }
 
 /**
- * The delegates that the policy names, the operators for dead letters, who play parked calls again, and the manager of
- * scripts, for callers whose scripts may call tools. A user may be there more than once.
+ * The delegates that the policy names, and the operators for dead letters, who play parked calls again. The manager of
+ * scripts is one for callers whose scripts may call tools. A user may be there more than once.
  */
 export function delegatesOf(document: PolicyDocument): Delegate[] {
   const { delegates, operators } = document;
@@ -26,20 +25,22 @@ export function delegatesOf(document: PolicyDocument): Delegate[] {
   ];
 }
 
-/** Runs scripts: whoever takes these messages. */
+/** The topic of the service that runs scripts. */
 const SCRIPT_TOPIC = "script.invoke";
 const SCRIPTS_MANAGER = "scripts-manager";
 
 /** The user that makes the calls of scripts. */
 export function scriptsUserOf({ services }: Pick<PolicyDocument, "services">): string {
-  const [name, service] = entries(services).find(([, { topic }]) => topic === SCRIPT_TOPIC) ?? [];
+  const [name, service] = Object.entries(services).find(([, each]) => each?.topic === SCRIPT_TOPIC) ?? [];
   return service?.user ?? name ?? SCRIPTS_MANAGER;
 }
 
-/** Those whose scripts may call some tool. Anybody's may where everyone's list has one. */
+/** Patterns for the callers whose scripts may call some tool: for all callers where everyone's list has one. */
 function callersOfScripts(document: PolicyDocument): readonly string[] {
   if (scriptToolsOf(document, undefined).length > 0) return ALL;
-  return entries(document.callers).flatMap(([name, own]) => (scriptToolsOf(document, own).length > 0 ? [name] : []));
+  return Object.entries(document.callers).flatMap(([name, own]) =>
+    scriptToolsOf(document, own).length > 0 ? [name] : [],
+  );
 }
 
 const ALL = ["*"];

@@ -4,8 +4,8 @@ import type { Policy } from "./policy.ts";
 import { findGlob } from "./tool-glob.ts";
 
 /**
- * The decision about a call that a script makes. It restricts the caller's own: the tool has to be on the caller's list
- * for scripts, and within each bound of the session that runs the script.
+ * The decision about a call that a script makes. It restricts the caller's own. The tool has to be on the caller's list
+ * for scripts. It has to be within each bound of the session, too.
  * @param grant the bounds, as the call carries them
  */
 export function forScript(policy: Policy, use: Use, grant: string | undefined): Decision {

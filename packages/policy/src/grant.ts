@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
 
-/** What a run may use at most: the tools that a definition names, and of those what the maker of that may use. */
+/** The most that a run may use: the tools that a definition names, as far as the definition's maker may use them. */
 export interface Bound {
   readonly kind: "agent" | "wisp";
   readonly name: string;

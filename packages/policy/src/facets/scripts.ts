@@ -1,4 +1,5 @@
-import { defineFacet, type Said } from "./facet.ts";
+import { scriptToolsOf } from "../script-tools.ts";
+import { defineFacet } from "./facet.ts";
 
 /** Tools that make calls of the caller's choice, or have an agent make them: a script could reach any tool through one. */
 const DISPATCHERS =
@@ -44,9 +45,3 @@ export const scripts = defineFacet({
     return of(caller).includes(tool) ? ["scripts may call it, too"] : [];
   },
 });
-
-/** @param own the caller's entry */
-export const scriptToolsOf = (
-  { everyone }: Pick<Said["document"], "everyone">,
-  own: Pick<Said["document"]["everyone"], "scripts"> | undefined,
-): readonly string[] => (own?.scripts ?? everyone.scripts)?.allow ?? [];
