@@ -76,7 +76,7 @@ export async function checkServices(root: string): Promise<string> {
  * Tools that are no service's are those of the caller itself: guides, and what agents have for MCP servers, memory,
  * families, and to find tools.
  */
-const CALLERS_OWN = ["guides", "mcp", "memory", "search", "subagents", "whiteboard", "wisps"];
+const CALLERS_OWN = ["files", "guides", "mcp", "memory", "search", "subagents", "whiteboard", "wisps"];
 
 async function toolNames(root: string): Promise<string[]> {
   const files = globSync("packages/contracts/schema/tools/*.yaml", { cwd: root });

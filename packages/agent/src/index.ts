@@ -8,6 +8,7 @@ export type { Agent } from "./words/agent.ts";
 
 // Its subsystems.
 
+export { keptFiles } from "./plugins/kept-files.ts";
 export { mcpToolProxy } from "./plugins/mcp-tool-proxy.ts";
 export { type ServiceSearchPluginOptions, serviceSearch } from "./plugins/service-search.ts";
 export {

@@ -28,6 +28,11 @@ export { memoryGuide } from "./tools/memory-guide.ts";
 export { memoryTools } from "./tools/memory-tools.ts";
 export type { MemoryToolsOptions } from "./tools/memory-tools-options.ts";
 
+// Files of callers, for models.
+
+export { fileNotes } from "./files/file-notes.ts";
+export { type ReadKeptFileOptions, readKeptFile } from "./files/read-kept-file.ts";
+
 // Results that are too large for a model.
 
 export { type Chunk, type ChunkOptions, chunkContent } from "./chunks/chunk-content.ts";

@@ -2,6 +2,7 @@ import {
   createAgent,
   createMemoryTurnStore,
   type DefinitionReader,
+  keptFiles,
   mcpToolProxy,
   serviceSearch,
   spendingBy,
@@ -194,6 +195,7 @@ export async function startAgentService(
     log,
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
+  if (files !== undefined) builder.use(keptFiles(files));
   const summaries =
     summaryModel === undefined
       ? undefined

@@ -254,3 +254,58 @@ everyone: {}
     message: expect.stringContaining("google"),
   });
 });
+
+test("gmail_read keeps attachments as untrusted files of its caller, under names that a file may have", async () => {
+  await using system = await startTestGoogle();
+  const attached = (name: string, body: string) => ({
+    ...part("application/octet-stream", body, { "Content-Disposition": "attachment" }),
+    filename: name,
+  });
+  const later = { ...attached("later.bin", ""), body: { size: 5, attachmentId: "later" } };
+  const payload = part("multipart/mixed", [
+    part("text/plain", "see the files"),
+    attached("../../etc/passwd", "tricks"),
+    attached("", "no name"),
+    attached("a.svg", "<svg onload='x'/>"),
+    later,
+  ]);
+  system.google.accounts[ALICE]?.messages.push({
+    ...message("a1", payload),
+    attachments: { later: base64url("later") },
+  });
+  expect((await system.call("gmail_read", { message_id: "a1" })).structured).not.toHaveProperty("files");
+  const read = await system.call("gmail_read", { message_id: "a1", keep_attachments: true });
+  const { files } = read.structured as { files: { handle: string; name: string; isUntrusted: boolean }[] };
+  expect(files).toMatchObject([
+    { name: ".._.._etc_passwd", size: 6, isUntrusted: true },
+    { name: "attachment-2", size: 7, isUntrusted: true },
+    { name: "a.svg", type: "application/octet-stream", isUntrusted: true },
+    { name: "later.bin", size: 5, isUntrusted: true },
+  ]);
+  expect((await system.files.list("tester")).map(({ handle }) => handle).sort()).toEqual(
+    files.map(({ handle }) => handle).sort(),
+  );
+});
+
+test("gmail_send sends files of its caller, and of nobody else", async () => {
+  await using system = await startTestGoogle();
+  const put = (owner: string) =>
+    system.files.put(owner, { name: 'Übersicht "1".csv', isUntrusted: false, bytes: [Buffer.from("a,b\n")] });
+  const [own, others] = [await put("tester"), await put("another")];
+  const mail = { to: [BOB], subject: "Files", body: "Here they are" };
+  await system.call("gmail_send", { ...mail, attachments: [own.handle] });
+  const sent = String(system.google.accounts[ALICE]?.sent.at(-1)?.raw ?? "");
+  expect(sent).toMatch(/Content-Type: text\/csv/);
+  expect(sent).toContain(Buffer.from("a,b\n").toString("base64"));
+  await expect(system.call("gmail_send", { ...mail, attachments: [others.handle] })).rejects.toMatchObject({
+    details: { reason: "no_such_file" },
+  });
+  const large = await system.files.put("tester", {
+    name: "large",
+    isUntrusted: false,
+    bytes: [Buffer.alloc(19_000_000)],
+  });
+  await expect(system.call("gmail_send", { ...mail, attachments: [large.handle] })).rejects.toMatchObject({
+    code: "too_large",
+  });
+});

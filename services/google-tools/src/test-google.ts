@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import type { PolicyHolder, Readers } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
+import { createMemoryFileStore } from "@rockbot/records/files";
 import type { LeaseStore } from "@rockbot/records/leases";
 import { type GmailMessage, type GmailPart, startGoogleServer, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
@@ -50,9 +51,9 @@ export async function startTestGoogle({ accounts = [ALICE], policy, env = {}, le
     await store.write(product, { account, scopes, refreshToken });
   }
   const bus = started.use(createMemoryBus());
-  started.use(
-    await startGoogleTools(bus, config, { service: "google-tools", topic: "tool.invoke.google", policy, leases }),
-  );
+  const { files } = started.use(createMemoryFileStore());
+  const parts = { service: "google-tools", topic: "tool.invoke.google", policy, leases, files };
+  started.use(await startGoogleTools(bus, config, parts));
   const callers = new Map<string, Promise<ToolCaller>>();
   async function callAs(agent: string, tool: string, input: object) {
     const caller = await (callers.get(agent) ?? newCaller(agent));
@@ -60,7 +61,7 @@ export async function startTestGoogle({ accounts = [ALICE], policy, env = {}, le
   }
   function newCaller(agent: string): Promise<ToolCaller> {
     const made = (async () => {
-      const caller = started.use(await createToolCaller(bus, { agent }));
+      const caller = started.use(await createToolCaller(bus, { agent, files }));
       await caller.discovered();
       return caller;
     })();
@@ -68,7 +69,7 @@ export async function startTestGoogle({ accounts = [ALICE], policy, env = {}, le
     return made;
   }
   return {
-    ...{ google, folder: folder.path, config, settings, store, bus, logIn, callAs },
+    ...{ google, files, folder: folder.path, config, settings, store, bus, logIn, callAs },
     call: (tool: string, input: object) => callAs("tester", tool, input),
     [Symbol.asyncDispose]: () => started.disposeAsync(),
   };

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { createMemoryBus } from "@rockbot/bus";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
+import { createMemoryFileStore } from "@rockbot/records/files";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { configSchema } from "./generated/config.ts";
@@ -44,16 +45,18 @@ export async function startTestWorkspace({
   const config = loadConfig(configSchema, { env: { WORKSPACE_ROOTS: JSON.stringify(settings), ...env } });
   const bus = started.use(createMemoryBus());
   const held = holdPolicy(createPolicy(await readPolicy(policy, "policy.yaml")));
+  const { files } = started.use(createMemoryFileStore());
   const running = started.use(
     await startWorkspaceTools(bus, config, {
       service: "workspace-tools",
       topic: "tool.invoke.workspace",
       policy: held,
+      files,
       env: process.env,
     }),
   );
   const callerOf = async (agent: string): Promise<ToolCaller> => {
-    const caller = open.use(await createToolCaller(bus, { agent, policy: held }));
+    const caller = open.use(await createToolCaller(bus, { agent, policy: held, files }));
     await caller.discovered();
     return caller;
   };
@@ -63,6 +66,7 @@ export async function startTestWorkspace({
     /** Beside the roots, which no tool may reach. */
     outside: path,
     folder,
+    files,
     running,
     caller,
     callerOf,

@@ -20,6 +20,15 @@ export interface FileInfo extends FileFacts {
   readonly expiresAt: number;
 }
 
+/** A file as answers of tools have it. */
+export const shownFile = ({ handle, name, type, size, isUntrusted }: FileInfo) => ({
+  handle,
+  name,
+  type,
+  size,
+  isUntrusted,
+});
+
 /** A file has at most so many bytes, where its caller may have as many. */
 export const MAX_FILE_BYTES = 128 * 1024 ** 2;
 /** A file is kept for so long. */

@@ -11,5 +11,6 @@ export {
   MAX_FILE_BYTES,
   MAX_FILES_PER_CALL,
   nameFault,
+  shownFile,
 } from "./file-facts.ts";
 export { FileStore, type NewFile, noSuchFile, type OpenFile } from "./file-store.ts";

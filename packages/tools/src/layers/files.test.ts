@@ -6,7 +6,9 @@ import { createToolCaller } from "../call/tool-caller.ts";
 import { serveTools } from "../serve/serve-tools.ts";
 import { testPolicy, testSet, testTool } from "../test-tools.ts";
 
-const withFile = { inputSchema: { type: "object", properties: { file: { type: "string", format: "file-handle" } } } };
+const withFile = {
+  inputSchema: { type: "object", properties: { file: { type: "string", pattern: "^file_[0-9a-f]{32}$" } } },
+};
 
 /** A service whose tools read and leave files, and a caller, over one store. */
 async function connect(policy?: string) {

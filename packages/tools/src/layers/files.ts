@@ -6,8 +6,11 @@ import type { ToolLayer } from "../define/tool-executor.ts";
 /** The keys of files that a call names, as a header has them: `handle=key` with commas between. */
 export type FileKeys = string;
 
-/** The schema of an argument that is a handle says so by this format. A call gives keys to no other tool. */
-export const FILE_FORMAT = "file-handle";
+/** The schema of an argument that is a handle has this pattern. A call gives keys to no tool without one. */
+const HANDLE_PATTERN = "^file_[0-9a-f]{32}$";
+
+/** True for a tool whose schema has an argument that is a handle. */
+export const takesFiles = (parametersSchema: string): boolean => parametersSchema.includes(`"${HANDLE_PATTERN}"`);
 
 /**
  * Gives tools the files that their calls name, each by the key that came with the call. The answer of a tool that has

@@ -1,6 +1,6 @@
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { type FileInfo, type FileStore, MAX_FILE_BYTES, noSuchFile } from "@rockbot/records/files";
+import { type FileInfo, type FileStore, MAX_FILE_BYTES, noSuchFile, shownFile } from "@rockbot/records/files";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
@@ -99,14 +99,7 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
   };
 }
 
-const shown = ({ handle, name, type, size, isUntrusted, expiresAt }: FileInfo) => ({
-  handle,
-  name,
-  type,
-  size,
-  isUntrusted,
-  expiresAt: new Date(expiresAt).toISOString(),
-});
+const shown = (file: FileInfo) => ({ ...shownFile(file), expiresAt: new Date(file.expiresAt).toISOString() });
 
 /** As RFC 8187 has it. */
 const quoted = (name: string): string =>

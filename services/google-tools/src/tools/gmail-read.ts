@@ -2,6 +2,7 @@ import { fence, saidBy, ToolError, ToolErrorCode, tools, visibleText } from "@ro
 import { decodeText, PageConversionError, type PageConverter } from "@rockbot/page";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
+import { filesOf, keepAttachments } from "../mail/attachment-files.ts";
 import { type MailPart, type MailText, mailContents, mailPart } from "../mail/mail-parts.ts";
 import { headerOf, mailSummary } from "../mail/mail-summary.ts";
 import { MESSAGES } from "./gmail-search.ts";
@@ -18,7 +19,9 @@ const MAX_TEXT_BYTES = 8_000_000;
 
 /** `gmail_read`: one mail as markdown, with its attachments by name. */
 export function gmailRead({ api, converter }: GmailReadOptions): Tool {
-  return defineTool(tools.gmailRead, async ({ message_id, raw_html = false }, { caller, signal, progress }) => {
+  return defineTool(tools.gmailRead, async ({ message_id, raw_html = false, keep_attachments = false }, context) => {
+    const { caller, signal, progress } = context;
+    const files = keep_attachments ? filesOf(context) : undefined;
     const gmail = await api.of(caller, "gmail");
     progress({ message: "Reading the mail" });
     const mail = await gmail.ask([...MESSAGES, message_id], {
@@ -34,6 +37,11 @@ export function gmailRead({ api, converter }: GmailReadOptions): Tool {
       signal,
       read: (id) => bodyOfAttachment(gmail, message_id, id, signal),
     });
+    const bytesOf = async ({ data, attachmentId }: MailPart): Promise<Buffer> =>
+      Buffer.from(
+        data ?? (attachmentId === undefined ? "" : await bodyOfAttachment(gmail, message_id, attachmentId, signal)),
+        "base64url",
+      );
     const { snippet: _, ...summary } = mailSummary(mail, part);
     const attachments = contents.attachments.map(({ filename, type, bytes }) => ({
       name: visibleText(filename),
@@ -47,6 +55,7 @@ export function gmailRead({ api, converter }: GmailReadOptions): Tool {
       reply_to: headerOf(part, "reply-to"),
       format: body.format,
       attachments,
+      ...(files === undefined ? {} : { files: await keepAttachments(files, contents.attachments, bytesOf) }),
     };
     return { content: contentOf(structured, body.text), structured, trust: saidBy(gmail.origin) };
   });

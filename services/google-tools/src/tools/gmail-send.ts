@@ -2,6 +2,7 @@ import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import addressparser from "nodemailer/lib/addressparser";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
+import { attachedFiles, filesOf } from "../mail/attachment-files.ts";
 import { composeMail, type Mail } from "../mail/compose-mail.ts";
 import { mailPart } from "../mail/mail-parts.ts";
 import { headerOf } from "../mail/mail-summary.ts";
@@ -11,7 +12,8 @@ import { MESSAGES } from "./gmail-search.ts";
 export function gmailSend(api: GoogleApi): Tool {
   return defineTool(
     tools.gmailSend,
-    async ({ to = [], cc = [], bcc = [], subject, body, reply_to_message_id }, { caller, signal }) => {
+    async ({ to = [], cc = [], bcc = [], subject, body, reply_to_message_id, attachments = [] }, context) => {
+      const { caller, signal } = context;
       const faults = [
         ...(reply_to_message_id === undefined && to.length === 0
           ? ["to is needed unless reply_to_message_id is given"]
@@ -34,6 +36,7 @@ export function gmailSend(api: GoogleApi): Tool {
         bcc,
         subject: subject ?? answered?.subject ?? "",
         text: body,
+        attached: attachments.length === 0 ? [] : await attachedFiles(filesOf(context), attachments),
         answers: answered?.answers,
       };
       const raw = (await composeMail(mail)).toString("base64url");

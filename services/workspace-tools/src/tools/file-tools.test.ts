@@ -323,3 +323,21 @@ function pdf(text: string): Buffer {
     `${body}xref\n0 6\n0000000000 65535 f \n${table}trailer\n<< /Size 6 /Root 1 0 R >>\nstartxref\n${body.length}\n%%EOF\n`,
   );
 }
+
+test("a file of the workspace becomes a file of the caller, and the other way, byte by byte", async () => {
+  await using workspace = await startTestWorkspace();
+  const bytes = Buffer.from([0, 1, 2, 253, 254, 255]);
+  writeFileSync(join(workspace.folder("work"), "data.bin"), bytes);
+  const read = await workspace.call("read_file", { path: "work/data.bin", keep: true });
+  const { files: [kept] = [] } = read.structured as { files?: { handle: string }[] };
+  expect(kept).toMatchObject({ name: "data.bin", size: 6, isUntrusted: true });
+  await workspace.call("write_file", { path: "work/new/copy.bin", file: kept?.handle });
+  expect(readFileSync(join(workspace.folder("work"), "new/copy.bin"))).toEqual(bytes);
+  const both = workspace.call("write_file", { path: "work/x", file: kept?.handle, content: "x" });
+  await expect(both).rejects.toMatchObject({ code: "invalid_arguments" });
+  await expect(workspace.call("write_file", { path: "work/x" })).rejects.toMatchObject({ code: "invalid_arguments" });
+  const other = await workspace.callerOf("other");
+  await expect(other.call("write_file", { path: "work/x", file: kept?.handle })).rejects.toMatchObject({
+    details: { reason: "no_such_file" },
+  });
+});

@@ -7,6 +7,7 @@ import { inWords, Workspace } from "../files/workspace.ts";
 import { shown } from "../files/workspace-path.ts";
 import type { WorkspaceRoots } from "../files/workspace-roots.ts";
 import { fromWorkspace } from "./from-workspace.ts";
+import { leaveFile } from "./kept-files.ts";
 
 export interface ReadFileOptions {
   readonly roots: WorkspaceRoots;
@@ -23,13 +24,24 @@ const MOST_CHARACTERS = 200_000;
 export function readFile({ roots, converter, maxBytes }: ReadFileOptions): Tool {
   return defineTool(
     tools.readFile,
-    async ({ path: text, offset = 1, limit = LINES }, { caller, signal }): Promise<ToolResult<ToolReadFileOutput>> => {
+    async (
+      { path: text, offset = 1, limit = LINES, keep = false },
+      { caller, signal, files },
+    ): Promise<ToolResult<ToolReadFileOutput>> => {
       const workspace = new Workspace(roots, caller);
       const path = workspace.path(text);
       const { folder, name } = await workspace.openFolderOf(path);
       await using _folder = folder;
       const bytes = await readBounded(await inWords(path, "a file", () => folder.file(name)), maxBytes, path.text);
       const part = { offset, limit, path: path.text, bytes: bytes.length };
+      if (keep) {
+        const kept = await leaveFile(files, basename(name), bytes);
+        return {
+          content: `Kept ${path.text} as ${kept.handle}: ${kept.type}, ${kept.size} bytes.`,
+          structured: { path: path.text, kind: "bytes", bytes: bytes.length, files: [kept] },
+          trust: fromWorkspace(path.text),
+        };
+      }
       const document = documentKind(bytes, basename(name));
       if (document !== undefined) {
         const { markdown } = await ofDocument(path.text, () => converter.convertDocument(document, bytes, { signal }));

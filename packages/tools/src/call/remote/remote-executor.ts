@@ -23,7 +23,7 @@ import type { ToolContext, ToolExecutor } from "../../define/tool-executor.ts";
 import type { ToolDirectory } from "../../discover/tool-directory.ts";
 import type { FoundTool } from "../../discover/tool-holders.ts";
 import { inTime } from "../../layers/deadline.ts";
-import { FILE_FORMAT, fileKeysFor } from "../../layers/files.ts";
+import { fileKeysFor, takesFiles } from "../../layers/files.ts";
 import type { Identity } from "../../messages/identity.ts";
 import { answerOf, misaddressed } from "../../messages/reply.ts";
 import { leftAnswer } from "../left-answer.ts";
@@ -91,7 +91,7 @@ class RemoteExecutor implements RemoteTool {
     this.#tool = tool;
     this.#options = options;
     this.#self = options.identity.callerNamed(options.source);
-    this.#takesFiles = tool.parametersSchema.includes(`"${FILE_FORMAT}"`);
+    this.#takesFiles = takesFiles(tool.parametersSchema);
     this.#hop = messagingSpan(options.bus, "send", tool.topic);
   }
 
