@@ -2,8 +2,10 @@
 
 export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
 export {
+  type GivenFile,
   goesOn,
   type RunScriptOptions,
+  type ScriptFiles,
   type ScriptJob,
   ScriptLimit,
   type ScriptMessages,

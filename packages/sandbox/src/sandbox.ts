@@ -65,6 +65,8 @@ export interface SandboxMaker extends AsyncDisposable {
    * @default it holds all
    */
   readonly notHeld?: readonly string[] | undefined;
+  /** True if its sandboxes carry files in and out. @default false */
+  readonly carriesFiles?: boolean | undefined;
   /** @throws {ToolError} that says why there can be none now */
   make(options: MakeSandboxOptions): Promise<Sandbox>;
   /**

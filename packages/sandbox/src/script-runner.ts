@@ -16,8 +16,29 @@ export interface ScriptJob {
   readonly timeoutMs: number;
   /** What was installed for it. */
   readonly packages?: PackageLayer | undefined;
+  /** The files that go in with it, and come out. @default none does */
+  readonly files?: ScriptFiles | undefined;
   /** Lets the script talk to this process while it runs. @default it cannot */
   readonly messages?: ScriptMessages | undefined;
+}
+
+/** The files of a script. */
+export interface ScriptFiles {
+  /** They lie in the script's folder when it begins. */
+  readonly given: readonly GivenFile[];
+  /** How many files the script may leave in its folder `out`, and how many bytes of them all. */
+  readonly mostFiles: number;
+  readonly mostBytes: number;
+  /** Takes one file that the script has left. The rest of one that it rejects is dropped. */
+  onFile(name: string, bytes: AsyncIterable<Buffer>): Promise<void>;
+}
+
+/** A file that a script gets. */
+export interface GivenFile {
+  /** One part of a path. */
+  readonly name: string;
+  readonly size: number;
+  read(): AsyncIterable<Buffer>;
 }
 
 /** This process's side of what a script says while it runs. */
@@ -59,6 +80,8 @@ export interface ScriptOutcome {
   readonly limit: ScriptLimit | null;
   /** Messages that another process than the script's first had sent: none was taken. */
   readonly strangers: number;
+  /** What the script has left in its folder `out` and could not be taken: links, folders, and what was too much. */
+  readonly passedFiles: number;
   /** How long it might run: less than its job says where its call had not the time. */
   readonly timeoutMs: number;
   readonly durations: {
@@ -85,6 +108,11 @@ export interface RunScriptOptions {
   readonly deadline: number;
   /** The job may have been given to a runner before: it is looked for, and taken up where it is. @default false */
   readonly mayHaveBegun?: boolean | undefined;
+  /**
+   * Receives what the script prints, while it prints: all kept bytes of both streams, and for longer output now and then
+   * its present end (`isLater`). Must not throw.
+   */
+  readonly onOutput?: ((bytes: Buffer, isLater: boolean) => void) | undefined;
 }
 
 /** True if a script with this signal goes on for a later manager of its job. */
@@ -105,6 +133,8 @@ export interface ScriptRunner extends AsyncDisposable {
    * again.
    */
   readonly isResumable: boolean;
+  /** True if scripts may have files here. @default false */
+  readonly carriesFiles?: boolean | undefined;
   /**
    * Runs a job. A script that fails has an outcome too; only what is not its doing is thrown.
    * @throws {ToolError} `overloaded` if there is no sandbox in time, `unavailable` if there can be none now,

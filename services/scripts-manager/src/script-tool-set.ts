@@ -11,6 +11,8 @@ export interface ScriptToolSetOptions {
   readonly runner: ScriptRunner;
   /** @default scripts get none */
   readonly packages?: ScriptPackages | undefined;
+  /** True if calls may name files, and scripts leave some. */
+  readonly hasFiles: boolean;
   /** What scripts find, for the guide. @default it says less */
   readonly python?: PythonFacts | undefined;
   /** Counts the seconds that callers' scripts run, where the policy limits them. */
@@ -22,10 +24,10 @@ export interface ScriptToolSetOptions {
  */
 export function scriptToolSet(
   config: Readonly<ScriptsManagerConfig>,
-  { runner, packages, python, rates }: ScriptToolSetOptions,
+  { runner, packages, hasFiles, python, rates }: ScriptToolSetOptions,
 ): ToolSet {
   return {
     tools: [scriptTool({ runner, packages, rates, bounds: config, isDangerous: config.unsafeLocalScripts })],
-    guides: [scriptsGuide(config, { hasPackages: packages !== undefined, python })],
+    guides: [scriptsGuide(config, { hasPackages: packages !== undefined, hasFiles, python })],
   };
 }

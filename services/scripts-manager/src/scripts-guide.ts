@@ -25,7 +25,11 @@ export function scriptsGuide(
     processes,
     storageMiB,
   }: Readonly<Limits>,
-  { hasPackages, python }: { readonly hasPackages: boolean; readonly python: PythonFacts | undefined },
+  {
+    hasPackages,
+    hasFiles,
+    python,
+  }: { readonly hasPackages: boolean; readonly hasFiles: boolean; readonly python: PythonFacts | undefined },
 ): ToolGuide {
   return {
     name: "scripts",
@@ -57,6 +61,14 @@ export function scriptsGuide(
       "",
       '`os.environ["ROCKBOT_INPUT"]` has the same if it is shorter than 128 KiB.',
       "",
+      ...(hasFiles
+        ? [
+            "## Files",
+            "",
+            'Name files by their handles in `files_in`, such as `{"data.csv": "file_…"}`: they lie in the script\'s folder, so `open("data.csv")` reads one. What the script leaves in the folder `out` comes back as files: the answer\'s `files` has the handle, name, type and size of each. Leave large results there, and print the little that you want to read.',
+            "",
+          ]
+        : []),
       "## What is denied",
       "",
       "- Any network. Fetch pages with other tools first, and pass what you got as `input_data`.",

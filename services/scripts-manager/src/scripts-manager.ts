@@ -55,8 +55,9 @@ export async function startScriptsManager(
     return undefined;
   });
   log.info({ kind: runner.kind, python: python?.version }, "ready to run scripts");
+  const hasFiles = options.files !== undefined && runner.carriesFiles === true;
   started.use(
-    await serveTools(bus, scriptToolSet(config, { runner, packages, python, rates }), {
+    await serveTools(bus, scriptToolSet(config, { runner, packages, hasFiles, python, rates }), {
       ...options,
       forms: [scriptRequestForm],
       concurrency: config.sandboxCeiling,

@@ -56,6 +56,7 @@ const openRunner: ScriptRunner = {
         signal: null,
         limit: null,
         strangers: 0,
+        passedFiles: 0,
         timeoutMs: 0,
         durations: { waitMs: 0, runMs: 0 },
         isWarm: false,

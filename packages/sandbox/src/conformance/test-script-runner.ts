@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { PackageLayer } from "../layer/package-layer.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import type { ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
+import { testScriptFiles } from "./test-script-files.ts";
 
 /** The bounds that the runner under test was given. */
 export interface ScriptRunnerTraits {
@@ -25,6 +26,8 @@ export interface ScriptRunnerTraits {
    * @default not tested
    */
   readonly packages?: PackageLayer | undefined;
+  /** True if it carries files of scripts. @default false */
+  readonly carriesFiles?: boolean | undefined;
   /** For starting sandboxes that take long, in milliseconds. @default 60_000 */
   readonly patienceMs?: number | undefined;
 }
@@ -43,6 +46,7 @@ export function testScriptRunner(
     hasInterface = false,
     boundsFiles = true,
     packages,
+    carriesFiles = false,
     patienceMs = 60_000,
   } = traits;
   const suite = describe.runIf(skipped === undefined);
@@ -93,6 +97,8 @@ export function testScriptRunner(
   suite(label, { timeout: 2 * patienceMs }, () => {
     afterAll(async () => await (await shared)?.[Symbol.asyncDispose]());
 
+    describe.runIf(carriesFiles)("files", () => testScriptFiles(run, { isIsolated }));
+
     describe("the outcome", () => {
       test("keeps stdout and stderr apart, each in its order", async () => {
         const outcome = await run(
@@ -130,6 +136,21 @@ export function testScriptRunner(
         ["a fault of syntax", "def", 1],
       ])("has the exit code of %s", async (_, script, exitCode) => {
         expect(await run(script)).toMatchObject({ exitCode, signal: null, limit: null });
+      });
+
+      test("is told while the script still runs, line by line", async () => {
+        const stop = new AbortController();
+        let heard = "";
+        const onOutput = (bytes: Buffer): void => {
+          heard += bytes.toString();
+          if (heard.includes("first") && heard.includes("second")) stop.abort(new Error("heard enough"));
+        };
+        shared ??= makeRunner();
+        const running = (await shared).run(
+          job("import sys, time\nprint('first')\nprint('second', file=sys.stderr)\nwhile True: time.sleep(1)"),
+          { signal: stop.signal, deadline: performance.now() + patienceMs, onOutput },
+        );
+        await expect(running).rejects.toThrow("heard enough");
       });
 
       test("names the signal that ended the script", async () => {

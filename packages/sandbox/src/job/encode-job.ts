@@ -42,12 +42,16 @@ export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): Asy
 }
 
 async function* partsOf(
-  { id, script, input, timeoutMs, packages, messages }: ScriptJob,
+  { id, script, input, timeoutMs, packages, files, messages }: ScriptJob,
   { keepBytes, tailBytes = 0, endBy, layer }: EncodeJobOptions,
 ): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
   const inputBytes = input === undefined ? undefined : Buffer.from(input);
   const moduleBytes = messages === undefined ? undefined : Buffer.from(messages.module);
+  const given = (files?.given ?? []).map((file) => ({
+    file,
+    head: Buffer.from(`${JSON.stringify({ path: file.name, bytes: file.size, executable: false })}\n`),
+  }));
   const header = {
     job: id,
     timeoutMs: whole(timeoutMs),
@@ -57,6 +61,10 @@ async function* partsOf(
     scriptBytes: scriptBytes.length,
     inputBytes: inputBytes?.length ?? null,
     ...(moduleBytes === undefined ? {} : { moduleBytes: moduleBytes.length }),
+    ...(files === undefined ? {} : { outFiles: whole(files.mostFiles), outBytes: whole(files.mostBytes) }),
+    ...(given.length === 0
+      ? {}
+      : { filesBytes: given.reduce((sum, { file, head }) => sum + head.length + file.size, 0) }),
     keepBytes: whole(keepBytes),
     tailBytes: whole(tailBytes),
   };
@@ -64,5 +72,9 @@ async function* partsOf(
   yield scriptBytes;
   if (inputBytes !== undefined) yield inputBytes;
   if (moduleBytes !== undefined) yield moduleBytes;
+  for (const { file, head } of given) {
+    yield head;
+    yield* file.read();
+  }
   if (layer !== undefined) yield* layer.chunks();
 }

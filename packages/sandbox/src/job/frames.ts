@@ -4,8 +4,9 @@
  *
  * **In**, first the job: one line of JSON with whole numbers, then the bytes that it announces.
  * `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"moduleBytes":N,"keepBytes":N,"tailBytes":N}`
- * `moduleBytes` and `tailBytes` may be absent, as null and 0. `withinMs` says how long from now on the script is of
- * use, whatever has to come before it. The UTF-8 bytes of the script, the input and the module follow. Where the sandbox
+ * `moduleBytes` and `tailBytes` may be absent, as null and 0. So may `filesBytes`, `outFiles` and `outBytes`. `withinMs` says how long from now on the script is of
+ * use, whatever has to come before it. The UTF-8 bytes of the script, the input and the module follow, and then `filesBytes` of files for the script's folder
+ * (`pack-layer.ts`). Where the sandbox
  * is to unpack packages (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all that,
  * SHA-256 in hex. An earlier end of the stream ends the sandbox, and so do other bytes. So two writers, of whom the first
  * was cut off, start nothing.
@@ -18,7 +19,9 @@
  * a job may come. `started` comes right before the script's first line, after all was unpacked for it, with the time
  * that the script has. `out` and `err` carry its output as base64, up to `keepBytes` of each. `now` says what one of
  * both ends with at the moment, once it is more than that. The last `tailBytes` of what is more come in the end, as
- * `outTail` and `errTail`. `message` is a piece of a message of the script. The last frame is `ended`, or `failed` where
+ * `outTail` and `errTail`. `message` is a piece of a message of the script.
+ * `file` names a file that the script has left, and `fileData` has its bytes. They come once nothing of the script runs
+ * any more, where `outFiles` and `outBytes` say how much it may leave. The last frame is `ended`, or `failed` where
  * the supervisor itself could not go on. Everything about the script comes between `started` and `ended`: a sandbox that
  * has said `started` never gets a job again.
  *
@@ -27,7 +30,8 @@
 export type Frame =
   | { readonly frame: "ready"; readonly python: string; readonly protocol?: number }
   | { readonly frame: "started"; readonly job: string; readonly timeoutMs?: number } // which supervisors before this one did not say
-  | { readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message"; readonly data: string }
+  | { readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message" | "fileData"; readonly data: string }
+  | { readonly frame: "file"; readonly name: string; readonly bytes: number }
   | {
       readonly frame: "ended";
       readonly exitCode: number | null;
@@ -39,6 +43,8 @@ export type Frame =
       readonly runMs: number;
       /** Packets on the script's channel that another process than the script's first had sent: none was taken. */
       readonly strangers?: number;
+      /** What lay among the script's files and is not among them. */
+      readonly passedFiles?: number;
     }
   | { readonly frame: "failed"; readonly reason: string };
 

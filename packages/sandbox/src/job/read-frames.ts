@@ -52,16 +52,19 @@ const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boole
   err: ({ data }) => isText(data),
   now: ({ data }) => isText(data),
   message: ({ data }) => isText(data),
+  file: ({ name, bytes }) => isText(name) && isCount(bytes),
+  fileData: ({ data }) => isText(data),
   outTail: ({ data }) => isText(data),
   errTail: ({ data }) => isText(data),
-  ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0 }) =>
+  ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0, passedFiles = 0 }) =>
     isCountOrNull(exitCode) &&
     isCountOrNull(signal) &&
     limits.has(limit) &&
     isCount(droppedOut) &&
     isCount(droppedErr) &&
     isCount(runMs) &&
-    isCount(strangers),
+    isCount(strangers) &&
+    isCount(passedFiles),
   failed: ({ reason }) => isText(reason),
 };
 

@@ -8,6 +8,7 @@ import { encodeJob } from "./encode-job.ts";
 import type { Frame } from "./frames.ts";
 import { KeptText } from "./kept-text.ts";
 import { readFrames } from "./read-frames.ts";
+import { ReceivedFiles } from "./received-files.ts";
 import { writeTo } from "./write-to.ts";
 
 /** The signal that ends a job, and how much of its output is kept. */
@@ -46,6 +47,8 @@ type Ended = Extract<Frame, { frame: "ended" }>;
  */
 const OVERDUE_MS = 2_000;
 const OVERDUE_ANSWER_MS = 250;
+/** How long all files of a script may take. */
+const FILES_MS = 60_000;
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 /** Who has stood still finds its timers due before it has read what came meanwhile. */
 const READ_FIRST_MS = 50;
@@ -95,6 +98,7 @@ interface FollowOptions extends RunJobOptions {
 async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions): Promise<JobOutcome> {
   const { send, keepBytes, tailBytes, onOutput, endBy = Number.POSITIVE_INFINITY, signal } = options;
   const channel = job.messages === undefined ? undefined : createChannel(sandbox.input, job.messages, signal);
+  const files = job.files === undefined ? undefined : new ReceivedFiles(job.files);
   const out = new KeptText(keepBytes, tailBytes);
   const err = new KeptText(keepBytes, tailBytes);
   let isSent = false;
@@ -124,6 +128,12 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
           readFirst,
           Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS),
         );
+      } else if (frame.frame === "file") {
+        clearTimeout(timer); // the script has ended, and its files take their time
+        timer = setTimeout(endOverdue, Math.min(FILES_MS, Math.max(0, endBy - performance.now()) + OVERDUE_ANSWER_MS));
+        await files?.begin(frame.name);
+      } else if (frame.frame === "fileData") {
+        await files?.add(Buffer.from(frame.data, "base64"));
       } else if (frame.frame === "message") {
         channel?.take(Buffer.from(frame.data, "base64"));
       } else if ("data" in frame) {
@@ -133,15 +143,17 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         else if (frame.frame === "outTail") out.addTail(bytes);
         else if (frame.frame === "errTail") err.addTail(bytes);
         if (!frame.frame.endsWith("Tail")) onOutput?.(bytes, frame.frame === "now");
-      } else if (frame.frame === "ended")
+      } else if (frame.frame === "ended") {
+        await files?.end();
         return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
-      else if (frame.frame === "failed") throw failed(frame.reason);
+      } else if (frame.frame === "failed") throw failed(frame.reason);
     }
   } catch (error) {
     if (error instanceof ToolError) throw error;
     // The stream broke, which is one way for a sandbox to be gone.
   } finally {
     clearTimeout(timer);
+    files?.cut();
   }
   if (isOverdue)
     return outcome(
@@ -169,7 +181,7 @@ async function withKernelsWord(ended: Ended, sandbox: Sandbox): Promise<Ended> {
 }
 
 function outcome(
-  { exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0 }: Ended,
+  { exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0, passedFiles = 0 }: Ended,
   timeoutMs: number,
   out: KeptText,
   err: KeptText,
@@ -187,6 +199,7 @@ function outcome(
     timeoutMs,
     runMs,
     strangers,
+    passedFiles,
   };
 }
 

@@ -155,6 +155,7 @@ function unsafeMaker(
 
 class LocalMaker implements LocalSandboxMaker {
   readonly kind: string;
+  readonly carriesFiles = true;
   readonly notHeld: readonly string[];
   readonly #start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>;
   readonly #sandboxes = new Set<Sandbox>();

@@ -39,7 +39,7 @@ export async function sandboxTree({ prefixes }: Python, packagesFolder: string |
     SHARED_PREFIXES.has(prefix) ? [join(prefix, "bin"), join(prefix, "lib")] : [prefix],
   );
   const folders: string[] = [];
-  const links: [string, string][] = [];
+  const links: [string, string][] = [["/tmp/out", "/out"]]; // what a script leaves: see files.py
   for (const path of [...SYSTEM, ...ROOT, ...own]) {
     if (
       folders.some((folder) => path === folder || path.startsWith(`${folder}/`)) ||

@@ -52,6 +52,7 @@ interface RunInOptions {
   /** When the job came to the runner. */
   readonly arrived: number;
   readonly mayHaveBegun: boolean;
+  readonly onOutput: RunScriptOptions["onOutput"];
 }
 
 /**
@@ -64,6 +65,7 @@ export function pooledRunner(maker: SandboxMaker, options: PooledRunnerOptions):
 class PooledRunner implements ScriptRunner {
   readonly kind: string;
   readonly isResumable: boolean;
+  readonly carriesFiles: boolean;
   readonly #maker: SandboxMaker;
   readonly #options: PooledRunnerOptions;
   readonly #pool: SandboxPool;
@@ -74,6 +76,7 @@ class PooledRunner implements ScriptRunner {
     const { maxWaiting = 1024, makeWithinMs = 300_000 } = options;
     this.kind = maker.kind;
     this.isResumable = maker.find !== undefined;
+    this.carriesFiles = maker.carriesFiles === true;
     this.#maker = maker;
     this.#options = options;
     this.#pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });
@@ -107,7 +110,7 @@ class PooledRunner implements ScriptRunner {
 
   async #runOnce(
     job: ScriptJob,
-    { signal: caller, deadline, mayHaveBegun = false }: RunScriptOptions,
+    { signal: caller, deadline, mayHaveBegun = false, onOutput }: RunScriptOptions,
   ): Promise<ScriptOutcome> {
     const arrived = performance.now();
     const lapse = new AbortController();
@@ -117,7 +120,7 @@ class PooledRunner implements ScriptRunner {
     try {
       for (let sandboxes = 1; ; sandboxes++) {
         try {
-          return await this.#runIn(job, { signal, endBy, arrived, mayHaveBegun });
+          return await this.#runIn(job, { signal, endBy, arrived, mayHaveBegun, onOutput });
         } catch (error) {
           if (signal.aborted || !isUnbegun(error) || sandboxes === SANDBOXES_FOR_A_SCRIPT) throw error;
         }
@@ -128,13 +131,16 @@ class PooledRunner implements ScriptRunner {
   }
 
   /** @throws what `isUnbegun` knows, if the sandbox went before the script had begun */
-  async #runIn(job: ScriptJob, { signal, endBy, arrived, mayHaveBegun }: RunInOptions): Promise<ScriptOutcome> {
+  async #runIn(
+    job: ScriptJob,
+    { signal, endBy, arrived, mayHaveBegun, onOutput }: RunInOptions,
+  ): Promise<ScriptOutcome> {
     let taken: TakenSandbox | undefined;
     try {
       taken = mayHaveBegun ? await this.#pool.find(job.id, signal) : undefined;
       taken ??= await this.#takeNew(job, signal, endBy - LEAST_RUN_MS);
       const waitMs = performance.now() - arrived;
-      const { runMs, tail: _, ...outcome } = await this.#follow(taken.sandbox, job, { signal, endBy });
+      const { runMs, tail: _, ...outcome } = await this.#follow(taken.sandbox, job, { signal, endBy, onOutput });
       void taken.discard(); // its caller need not wait for that
       return { ...outcome, durations: { waitMs, runMs }, isWarm: taken.isWarm };
     } catch (error) {
@@ -148,14 +154,15 @@ class PooledRunner implements ScriptRunner {
   async #follow(
     sandbox: Sandbox,
     job: ScriptJob,
-    { signal, endBy }: { readonly signal: AbortSignal; readonly endBy: number },
+    { signal, endBy, onOutput }: Pick<RunInOptions, "signal" | "endBy" | "onOutput">,
   ): Promise<JobOutcome> {
     signal.throwIfAborted();
     const ending = new AbortController();
     const left = Promise.withResolvers<never>();
     const end = (): void => (this.#isLeft(signal) ? left.reject(signal.reason) : ending.abort(signal.reason));
     signal.addEventListener("abort", end, { once: true });
-    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes: this.#options.keepBytes, endBy });
+    const { keepBytes } = this.#options;
+    const following = runJob(sandbox, job, { signal: ending.signal, keepBytes, endBy, onOutput });
     following.catch(() => {}); // nobody hears of a job that is left
     try {
       return await Promise.race([following, left.promise]);

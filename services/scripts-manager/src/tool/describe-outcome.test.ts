@@ -10,6 +10,7 @@ const ended: ScriptOutcome = {
   signal: null,
   limit: null,
   strangers: 0,
+  passedFiles: 0,
   timeoutMs: 30_000,
   durations: { waitMs: 1.23456, runMs: 20 },
   isWarm: true,

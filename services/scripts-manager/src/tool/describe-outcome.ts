@@ -1,6 +1,8 @@
 import type { ToolExecutePythonScriptOutput } from "@rockbot/contracts";
+import { shownFile } from "@rockbot/records/files";
 import { ScriptLimit, type ScriptOutcome } from "@rockbot/sandbox";
 import type { ToolResult } from "@rockbot/tools";
+import type { FilesOfScript } from "./script-files.ts";
 
 export interface DescribeOptions {
   /** What the script asked for, within the bounds. */
@@ -8,6 +10,8 @@ export interface DescribeOptions {
   readonly maxTimeoutSeconds: number;
   /** What was installed for it. */
   readonly pinned: readonly string[];
+  /** @default it could leave none */
+  readonly files?: Pick<FilesOfScript, "left" | "refused"> | undefined;
 }
 
 /** The words for the model show so many characters of the end of a failed script's stderr; `structured` has all. */
@@ -30,7 +34,7 @@ export function describeOutcome(
   return { content, structured: fieldsOf(outcome, options), isError };
 }
 
-function fieldsOf(outcome: ScriptOutcome, { pinned }: DescribeOptions): ToolExecutePythonScriptOutput {
+function fieldsOf(outcome: ScriptOutcome, { pinned, files }: DescribeOptions): ToolExecutePythonScriptOutput {
   const { stdout, stderr, exitCode, signal, limit, timeoutMs, droppedBytes, durations, isWarm } = outcome;
   return {
     stdout,
@@ -45,9 +49,23 @@ function fieldsOf(outcome: ScriptOutcome, { pinned }: DescribeOptions): ToolExec
     dropped_bytes: droppedBytes,
     is_warm: isWarm,
     pip_packages: [...pinned],
+    ...(files === undefined ? {} : filesOf(outcome, files)),
   };
 }
 
+function filesOf({ passedFiles }: ScriptOutcome, { left, refused }: Pick<FilesOfScript, "left" | "refused">) {
+  const passed =
+    passedFiles === 0
+      ? []
+      : [`${passedFiles} of what lies in out/ was not taken: it is no file, or beyond the number or bytes that fit.`];
+  const notes = [...refused, ...passed];
+  return {
+    files: left.map(shownFile),
+    ...(notes.length === 0 ? {} : { file_notes: notes.slice(0, MAX_NOTES) }),
+  };
+}
+
+const MAX_NOTES = 10;
 const rounded = (value: number): number => Math.round(value * 1_000) / 1_000;
 
 function describeFailure(outcome: ScriptOutcome, options: DescribeOptions): string {

@@ -4,6 +4,8 @@ import type { RateStore } from "@rockbot/records/rates";
 import { goesOn, type PackageLayer, type ScriptRunner } from "@rockbot/sandbox";
 import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
 import { describeOutcome } from "./describe-outcome.ts";
+import { liveOutput } from "./live-output.ts";
+import { filesOfScript } from "./script-files.ts";
 import { takeScriptSeconds } from "./script-seconds.ts";
 import { secondsOf } from "./seconds-of.ts";
 
@@ -13,6 +15,8 @@ export interface ScriptBounds {
   /** The bound for the script's source. */
   readonly maxScriptBytes: number;
   readonly maxInputBytes: number;
+  /** The size of a script's folder. */
+  readonly storageMiB: number;
 }
 
 /** Installs what scripts ask for; see `src/packages`. */
@@ -51,6 +55,7 @@ export function scriptTool({ runner, packages, rates, bounds, isDangerous = fals
       checkSizes(input, bounds);
       const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);
       const timeoutMs = timeoutSeconds * 1_000;
+      const files = await filesOfScript(input, context, { runner, mostBytes: (bounds.storageMiB * 1024 ** 2) / 2 });
       const seconds = await takeScriptSeconds(rates, timeoutSeconds, context);
       let usedMs = 0;
       try {
@@ -62,15 +67,18 @@ export function scriptTool({ runner, packages, rates, bounds, isDangerous = fals
           input: input.input_data ?? undefined,
           timeoutMs,
           packages: layer,
+          files: files?.job,
         };
         try {
-          const { signal, deadline, mayHaveBegun } = context;
-          const outcome = await runner.run(job, { signal, deadline, mayHaveBegun });
+          const { signal, deadline, mayHaveBegun, progress } = context;
+          const onOutput = liveOutput(progress);
+          const outcome = await runner.run(job, { signal, deadline, mayHaveBegun, onOutput });
           usedMs = outcome.durations.runMs;
           return describeOutcome(outcome, {
             timeoutMs,
             maxTimeoutSeconds: bounds.maxTimeoutSeconds,
             pinned: layer?.pinned ?? [],
+            files,
           });
         } catch (error) {
           if (!isNotStarted(error)) usedMs = performance.now() - begun;

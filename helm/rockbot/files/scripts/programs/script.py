@@ -99,6 +99,89 @@ def whole(number, least):
 
 CONFIG = read_json(sys.argv[1])
 
+"""The files that go into a sandbox with a job, and those that a script leaves in the end."""
+
+import binascii
+import errno
+import os
+import stat
+
+
+# Files are told at the pace of their reader: so much waits for it.
+MAX_TOLD_BYTES = 256 * 1024
+# What a script leaves is in this folder of its own one. Where the platform can, `/out` leads there.
+OUT = "out"
+
+
+def write_files(incoming, size, folder, modes):
+    """Writes files, each a line of JSON and its bytes (`pack-layer.ts`), below a folder. Of `modes` the second is for what can be executed."""
+    end = incoming.taken + size
+    while incoming.taken < end:
+        file = read_json(incoming.line())
+        path, left = file["path"].split("/"), file["bytes"]
+        if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
+            fail("a file of the job leads elsewhere, or is too large")
+        os.makedirs(os.path.join(folder, *path[:-1]), exist_ok=True)
+        opened = os.open(os.path.join(folder, *path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, modes[file["executable"]])
+        while left > 0:
+            data = incoming.some(left)
+            left -= len(data)
+            while data:
+                data = data[write_some(opened, data) :]
+        os.close(opened)
+
+
+def write_some(opened, data):
+    try:
+        return os.write(opened, data)
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+            raise
+        fail("the files of the job do not fit into the sandbox")
+
+
+def make_out_folder():
+    os.mkdir(os.path.join(CONFIG["folder"], OUT))
+
+
+def tell_files(most_files, most_bytes):
+    """
+    Tells of the files that the script has left, once nothing of it runs any more. It has the rights of the script, and sees no more: a link, or what is no
+    file, is passed over. Returns how many were.
+    """
+    try:
+        folder = os.open(os.path.join(CONFIG["folder"], OUT), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:
+        return 0
+    told, passed, left = 0, 0, most_bytes
+    for name in sorted(os.listdir(folder)):
+        try:
+            file = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
+        except OSError:
+            passed += 1
+            continue
+        status = os.fstat(file)
+        if told == most_files or not stat.S_ISREG(status.st_mode) or status.st_size > left:
+            passed += 1
+        else:
+            told += 1
+            left -= status.st_size
+            tell_file(name, file, status.st_size)
+        os.close(file)
+    return passed
+
+
+def tell_file(name, file, size):
+    say(frame="file", name=name, bytes=size)
+    while size > 0:
+        data = os.read(file, min(CHUNK_BYTES, size))
+        if not data:
+            fail("a file of the script has become shorter")
+        size -= len(data)
+        say(frame="fileData", data=binascii.b2a_base64(data, newline=False).decode())
+        if len(pending) > MAX_TOLD_BYTES:
+            flush(FLUSH_S)
+
 """
 Messages between the script's process and the manager, while the script runs. They pass through here unread: a packet of the script is a frame, and a
 frame of the manager is a packet (`frames.ts`). The kernel says which process has sent a packet, so that no other one speaks for the script.
@@ -253,6 +336,10 @@ def read_job():
     job["script"] = incoming.take(script_bytes)
     job["input"] = None if input_bytes is None else incoming.take(input_bytes)
     job["channel"] = None if module_bytes is None else Channel(incoming.take(module_bytes))
+    if job.get("outFiles") is not None:
+        make_out_folder()
+    if job.get("filesBytes") is not None:
+        write_files(incoming, job["filesBytes"], CONFIG["folder"], (0o644, 0o755))
     if job["packagesBytes"] is not None:
         unpack(incoming, job["packagesBytes"], os.path.join(CONFIG["packagesFolder"], job["packages"]))
     expected = incoming.digest.hexdigest().encode()
@@ -303,27 +390,13 @@ class Incoming:
 
 def unpack(incoming, size, folder):
     """
-    Writes the files of a layer (`pack-layer.ts`) below a new folder. They are there before it is known whether they are those that were sent: if not, no
-    script runs. The script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this
-    sandbox's own.
+    Writes the files of a layer below a new folder. They are there before it is known whether they are those that were sent: if not, no script runs. The
+    script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this sandbox's own.
     """
     if size > CONFIG["packagesBytes"]:
         fail("the packages are too large")
-    end = incoming.taken + size
     os.mkdir(folder)
-    while incoming.taken < end:
-        file = read_json(incoming.line())
-        path, left = file["path"].split("/"), file["bytes"]
-        if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
-            fail("a file of the packages leads elsewhere, or is too large")
-        os.makedirs(os.path.join(folder, *path[:-1]), exist_ok=True)
-        opened = os.open(os.path.join(folder, *path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o555 if file["executable"] else 0o444)
-        while left > 0:
-            data = incoming.some(left)
-            left -= len(data)
-            while data:
-                data = data[os.write(opened, data) :]
-        os.close(opened)
+    write_files(incoming, size, folder, (0o444, 0o555))
 
 
 def time_of(job):
@@ -1157,8 +1230,11 @@ def main():
     say(frame="started", job=job["job"], timeoutMs=time_ms)
     flush(FLUSH_S)
     os.set_blocking(0, False)
+    out_files, out_bytes = job.get("outFiles"), job.get("outBytes")
     script = Script(job, time_ms)
     end = script.follow()
+    if out_files is not None:
+        end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0))
     say(frame="ended", **end)
     flush(FLUSH_S)
     os._exit(0)

@@ -4,6 +4,7 @@ import os
 import time
 
 from .channel import Channel
+from .files import make_out_folder, write_files
 from .frames import fail
 from .settings import CONFIG, read_json, whole
 
@@ -33,6 +34,10 @@ def read_job():
     job["script"] = incoming.take(script_bytes)
     job["input"] = None if input_bytes is None else incoming.take(input_bytes)
     job["channel"] = None if module_bytes is None else Channel(incoming.take(module_bytes))
+    if job.get("outFiles") is not None:
+        make_out_folder()
+    if job.get("filesBytes") is not None:
+        write_files(incoming, job["filesBytes"], CONFIG["folder"], (0o644, 0o755))
     if job["packagesBytes"] is not None:
         unpack(incoming, job["packagesBytes"], os.path.join(CONFIG["packagesFolder"], job["packages"]))
     expected = incoming.digest.hexdigest().encode()
@@ -83,27 +88,13 @@ class Incoming:
 
 def unpack(incoming, size, folder):
     """
-    Writes the files of a layer (`pack-layer.ts`) below a new folder. They are there before it is known whether they are those that were sent: if not, no
-    script runs. The script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this
-    sandbox's own.
+    Writes the files of a layer below a new folder. They are there before it is known whether they are those that were sent: if not, no script runs. The
+    script's user owns them, so that modes keep it from changing them by mistake only: the wall is `allow_writing`, and the copy is this sandbox's own.
     """
     if size > CONFIG["packagesBytes"]:
         fail("the packages are too large")
-    end = incoming.taken + size
     os.mkdir(folder)
-    while incoming.taken < end:
-        file = read_json(incoming.line())
-        path, left = file["path"].split("/"), file["bytes"]
-        if any(part in ("", ".", "..") for part in path) or left > end - incoming.taken:
-            fail("a file of the packages leads elsewhere, or is too large")
-        os.makedirs(os.path.join(folder, *path[:-1]), exist_ok=True)
-        opened = os.open(os.path.join(folder, *path), os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o555 if file["executable"] else 0o444)
-        while left > 0:
-            data = incoming.some(left)
-            left -= len(data)
-            while data:
-                data = data[os.write(opened, data) :]
-        os.close(opened)
+    write_files(incoming, size, folder, (0o444, 0o555))
 
 
 def time_of(job):

@@ -18,6 +18,7 @@ import os
 import select
 import sys
 
+from .files import tell_files
 from .frames import FLUSH_S, fail, flush, say, words_of
 from .job import read_job, time_of
 from .linux import PR_SET_CHILD_SUBREAPER, prctl, set_dumpable
@@ -39,8 +40,11 @@ def main():
     say(frame="started", job=job["job"], timeoutMs=time_ms)
     flush(FLUSH_S)
     os.set_blocking(0, False)
+    out_files, out_bytes = job.get("outFiles"), job.get("outBytes")
     script = Script(job, time_ms)
     end = script.follow()
+    if out_files is not None:
+        end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0))
     say(frame="ended", **end)
     flush(FLUSH_S)
     os._exit(0)
