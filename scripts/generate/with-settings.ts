@@ -6,7 +6,7 @@ const REFERENCE = "../settings.yaml#/";
  * Which settings of `services/settings.yaml` a schema has by `x-settings`: those of every process, or of every process
  * on the bus.
  */
-const process = ["shutdownGraceMs", "healthPort", "healthHost", "logLevel", "logFormat"];
+const process = ["shutdownGraceMs", "healthPort", "healthHost", "logLevel", "logFormat", "traceRatio"];
 const bus = [
   "busUrl",
   "busHeartbeatSeconds",

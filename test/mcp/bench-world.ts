@@ -60,6 +60,19 @@ export async function startBridge(amqpUrl: string, mcpServers: Readonly<Record<s
   };
 }
 
+/** The gateway as a process. @returns the address of its door for MCP clients, which TOKEN opens */
+export async function startMcpGateway(amqpUrl: string): Promise<AsyncDisposable & { readonly url: string }> {
+  const gateway = startNodeProgram(join(root, "services/main.ts"), {
+    args: ["gateway"],
+    env: { BUS_URL: amqpUrl, GATEWAY_TOKEN: TOKEN, PORT: "0", MAX_CONCURRENT: "256" },
+  });
+  await until(() => gateway.stdout().includes('"msg":"ready"'), gateway);
+  return {
+    url: `${/http:\/\/127\.0\.0\.1:\d+/.exec(gateway.stdout())?.[0]}/mcp`,
+    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+  };
+}
+
 /** Memory of a process, in MiB. */
 export async function residentMiB(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB/m.exec(await readFile(`/proc/${pid}/status`, "utf8"))?.[1]) / 1024;

@@ -4,7 +4,15 @@ import { connectBus } from "@rockbot/bus-rabbitmq";
 import { createToolCaller } from "@rockbot/tools";
 import { closedLoop, type LoopOptions } from "../bench/closed-loop.ts";
 import type { Caller } from "../bench/contender.ts";
-import { httpEntry, startBridge, startHttpServers, stdioProgram, TOKEN, until } from "./bench-world.ts";
+import {
+  httpEntry,
+  startBridge,
+  startHttpServers,
+  startMcpGateway,
+  stdioProgram,
+  TOKEN,
+  until,
+} from "./bench-world.ts";
 
 export interface HopOptions {
   readonly rounds: number;
@@ -13,12 +21,12 @@ export interface HopOptions {
 }
 
 /**
- * Calls of one server, made by the SDK's client in this process, or through RabbitMQ and a bridge; the medians of all
- * rounds.
+ * Calls of one server, made by the SDK's client in this process, or through RabbitMQ and a bridge, by our own caller or
+ * by the SDK's client and a gateway; the medians of all rounds.
  */
 export interface HopRow {
   readonly transport: string;
-  readonly way: "direct" | "over the bus";
+  readonly way: "direct" | "over the bus" | "through the gateway";
   readonly concurrency: number;
   readonly p50Ms: number;
   readonly callsPerSecond: number;
@@ -29,8 +37,8 @@ const CONCURRENCIES = [1, 64];
 const WARM_UP: LoopOptions = { payload: "text", thinkMs: 0, ms: 2_000, concurrency: 16, bytes: BYTES };
 
 /**
- * Both ways in turn, round by round, so that what else the machine does meets both alike. Over HTTP both call the same
- * process, over stdio each a process of its own.
+ * All ways in turn, round by round, so that what else the machine does meets all alike. Over HTTP all call the same
+ * process. Over stdio the bridge has a process of its own.
  */
 export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): Promise<readonly HopRow[]> {
   await using http = await startHttpServers(1, 1);
@@ -40,23 +48,25 @@ export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): P
   await using caller = await createToolCaller(bus, { agent: "bench-mcp", results: "copy" });
   await until(() => ["http__echo_0", "stdio__echo_0"].every((name) => caller.tools.getExecutor(name) !== undefined));
 
-  await using overHttp = await connectDirectly(
-    new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } }),
-  );
-  await using overStdio = await connectDirectly(new StdioClientTransport({ ...stdioProgram(1), stderr: "ignore" }));
+  await using gateway = await startMcpGateway(amqpUrl);
+  await using throughGateway = await connectClient(httpTransport(gateway.url));
+  await using overHttp = await connectClient(httpTransport(url));
+  await using overStdio = await connectClient(new StdioClientTransport({ ...stdioProgram(1), stderr: "ignore" }));
   const contenders = [
-    { transport: "Streamable HTTP", way: "direct", call: overHttp.call },
+    { transport: "Streamable HTTP", way: "direct", call: overHttp.call("echo_0") },
     {
       transport: "Streamable HTTP",
       way: "over the bus",
       call: async (text: string) => (await caller.call("http__echo_0", { text })).content ?? "",
     },
-    { transport: "stdio", way: "direct", call: overStdio.call },
+    { transport: "Streamable HTTP", way: "through the gateway", call: throughGateway.call("http__echo_0") },
+    { transport: "stdio", way: "direct", call: overStdio.call("echo_0") },
     {
       transport: "stdio",
       way: "over the bus",
       call: async (text: string) => (await caller.call("stdio__echo_0", { text })).content ?? "",
     },
+    { transport: "stdio", way: "through the gateway", call: throughGateway.call("stdio__echo_0") },
   ] as const;
   for (const { call } of contenders) await closedLoop(callerOf(call), WARM_UP);
 
@@ -86,17 +96,24 @@ export async function measureHop(amqpUrl: string, { rounds, ms }: HopOptions): P
   }));
 }
 
+const httpTransport = (url: string): Transport =>
+  new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { authorization: `Bearer ${TOKEN}` } } });
+
+interface ConnectedClient extends AsyncDisposable {
+  /** @throws {Error} if a call has another answer than text */
+  call(tool: string): (text: string) => Promise<string>;
+}
+
 /** The SDK's client, in the newer era. */
-async function connectDirectly(
-  transport: Transport,
-): Promise<AsyncDisposable & { call(text: string): Promise<string> }> {
+async function connectClient(transport: Transport): Promise<ConnectedClient> {
   const client = new Client({ name: "bench", version: "1.0.0" }, { versionNegotiation: { mode: "auto" } });
   await client.connect(transport);
   return {
-    async call(text) {
-      const { content } = await client.callTool({ name: "echo_0", arguments: { text } });
+    call: (name) => async (text) => {
+      const { content, isError } = await client.callTool({ name, arguments: { text } });
       const [block] = content;
-      return block?.type === "text" ? block.text : "";
+      if (block?.type !== "text" || isError === true) throw new Error(`the call fails: ${JSON.stringify(content)}`);
+      return block.text;
     },
     [Symbol.asyncDispose]: () => client.close(),
   };

@@ -60,3 +60,7 @@ export { type CheckedSubscribeOptions, checkSubscribeOptions } from "./check-sub
 export { headerBytesBeyond } from "./header-bytes.ts";
 export { matchesTopic } from "./topic.ts";
 export { messagingSpan, subscriptionLabel, traceBus } from "./trace-bus.ts";
+
+// To make spans, and to sample them: whose trace it is.
+
+export { traceOriginOf, withTraceOrigin } from "./trace-origin.ts";

@@ -9,10 +9,11 @@ import {
   propagation,
 } from "@opentelemetry/api";
 import { remembered } from "@rockbot/base";
-import type { Envelope } from "@rockbot/contracts";
+import { type Envelope, Header } from "@rockbot/contracts";
 import type { Bus, Handler, PublishOptions, SubscribeOptions } from "./bus.ts";
 import { headersFault } from "./header-bytes.ts";
 import { topicFault } from "./topic.ts";
+import { withTraceOrigin } from "./trace-origin.ts";
 
 /**
  * Adds a duration and a count to each publish and each handled message. It carries W3C trace context in the envelope's
@@ -102,8 +103,16 @@ function withTrace(message: Envelope): Envelope {
   return { ...message, headers };
 }
 
-/** The trace that the message carries. */
-const traceOf = ({ headers }: Envelope): Context => propagation.extract(context.active(), headers);
+/** The trace that the message carries, and whose word that is. */
+const traceOf = (message: Envelope): Context =>
+  propagation.extract(withTraceOrigin(context.active(), strangerOf(message)), message.headers);
+
+/**
+ * The sender, unless it calls for others: only delegates may, which are ours, and a message of anybody else who says so
+ * is refused.
+ */
+const strangerOf = ({ headers, userId, source }: Envelope): string | undefined =>
+  headers[Header.OnBehalfOf] === undefined ? (userId ?? source) : undefined;
 
 interface Measures {
   readonly count: Counter;

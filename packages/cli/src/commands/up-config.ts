@@ -65,6 +65,7 @@ const PROCESS_SETTINGS = [
   "healthHost",
   "logLevel",
   "logFormat",
+  "traceRatio",
   "busHeartbeatSeconds",
   "busSilenceMs",
 ] as const;

@@ -48,8 +48,8 @@ export async function up(options: UpOptions): Promise<void> {
   const graceMs = Math.max(0, ...chosen.map(({ config: { shutdownGraceMs } }) => shutdownGraceMs));
   using shutdown = onShutdown({ graceMs });
   const { healthPort: port, healthHost: host } = own;
-  const { isQuiet, ...logging } = loggingOf(own);
-  await using telemetry = await startTelemetry({ service: "rockbot", version, ...logging, logTo: "stderr" });
+  const { isQuiet, ...observed } = telemetryOf(own);
+  await using telemetry = await startTelemetry({ service: "rockbot", version, ...observed, logTo: "stderr" });
   const { log } = telemetry;
   exitOnCrash(log);
   logConsole(log);
@@ -285,9 +285,9 @@ const tokens: Readonly<Record<Gateway["access"], string>> = {
 };
 
 /** A person at a terminal reads the summary. The log of what goes as usual is there when asked for. */
-function loggingOf({ logLevel, logFormat }: UpConfig["own"]) {
+function telemetryOf({ logLevel, logFormat, traceRatio }: UpConfig["own"]) {
   const isQuiet = process.stderr.isTTY === true && logLevel === "info" && !process.env["LOG_LEVEL"];
-  return { isQuiet, logFormat, logLevel: isQuiet ? ("warn" as const) : logLevel };
+  return { isQuiet, logFormat, traceRatio, logLevel: isQuiet ? ("warn" as const) : logLevel };
 }
 
 /**

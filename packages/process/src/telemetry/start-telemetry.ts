@@ -25,6 +25,8 @@ export interface StartTelemetryOptions {
   readonly logTo?: "stdout" | "stderr" | undefined;
   /** @default "text" if the log goes to a terminal, else "json" */
   readonly logFormat?: LogFormat | undefined;
+  /** The share of traces that begin here and are recorded, from 0 to 1, while there are few. @default 1 */
+  readonly traceRatio?: number | undefined;
 }
 
 /**
@@ -52,6 +54,7 @@ export async function startTelemetry({
   logLevel,
   logTo = "stdout",
   logFormat,
+  traceRatio,
 }: StartTelemetryOptions): Promise<Telemetry> {
   registerCollectorHeaders();
   const log = createLog(logDestination(logTo), {
@@ -67,7 +70,15 @@ export async function startTelemetry({
   const outgoing = traceOutgoingRequests();
   const isAnythingExported = (isExported("TRACES") || isExported("METRICS")) && (await isCollectorFound());
   const sdk = isAnythingExported
-    ? (await import("./start-export.ts")).startExport({ service, version, reader, producers, durations, outgoing })
+    ? (await import("./start-export.ts")).startExport({
+        service,
+        version,
+        reader,
+        producers,
+        durations,
+        outgoing,
+        traceRatio,
+      })
     : startLocal({ reader, durations, outgoing });
   const serializer = new PrometheusSerializer(undefined, false, undefined, true, true);
 

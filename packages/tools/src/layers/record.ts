@@ -132,7 +132,8 @@ const spanAttributes = ({ toolName, toolCallId }: ToolInvokeRequest, { decision 
 });
 
 function finish(span: Span, status: string, charactersIn: number, charactersOut: number): void {
-  if (span.isRecording()) {
+  // One that is not recorded is kept if it failed.
+  if (span.isRecording() || status !== "ok") {
     span.setAttributes({
       "rockbot.tool.status": status,
       "rockbot.tool.characters_in": charactersIn,

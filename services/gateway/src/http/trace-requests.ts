@@ -1,10 +1,12 @@
-import type { HttpBindings } from "@hono/node-server";
 import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { withTraceOrigin } from "@rockbot/bus";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
+import type { GatewayEnv } from "../door/guard.ts";
 
 /**
  * Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took.
+ * That the client records its trace is a stranger's word.
  */
 export function traceRequests() {
   const tracer = trace.getTracer("@rockbot/gateway");
@@ -12,10 +14,11 @@ export function traceRequests() {
     .getMeter("@rockbot/gateway")
     .createHistogram("rockbot.gateway.request.duration", { unit: "ms", description: "From admission to answer" });
 
-  return createMiddleware<{ Bindings: HttpBindings }>(async (c, next) => {
+  return createMiddleware<GatewayEnv>(async (c, next) => {
     const start = performance.now();
     const { traceparent, tracestate } = c.env.incoming.headers;
-    const parent = propagation.extract(context.active(), { traceparent, tracestate });
+    const from = withTraceOrigin(context.active(), c.get("caller") ?? "");
+    const parent = propagation.extract(from, { traceparent, tracestate });
     await tracer.startActiveSpan(
       c.req.method,
       { kind: SpanKind.SERVER, attributes: { "http.request.method": c.req.method } },

@@ -11,6 +11,7 @@ export interface ServiceConfig {
   readonly shutdownGraceMs: number;
   readonly logLevel: LogLevel;
   readonly logFormat?: LogFormat | undefined;
+  readonly traceRatio: number;
   readonly healthPort?: number | undefined;
   readonly healthHost: string;
 }
@@ -55,7 +56,7 @@ export async function runService<Config extends ServiceConfig>({
 }: RunServiceOptions<Config, ServiceParts<Config>>): Promise<void> {
   const config = exitOnConfigError(load);
   using shutdown = onShutdown({ graceMs: config.shutdownGraceMs });
-  await using telemetry = await startTelemetry({ service, logLevel: config.logLevel, logFormat: config.logFormat });
+  await using telemetry = await startTelemetry({ service, ...telemetryOf(config) });
   const { log } = telemetry;
   exitOnCrash(log);
   logConsole(log);
@@ -93,3 +94,5 @@ export async function runService<Config extends ServiceConfig>({
   log.info({}, "ready");
   await shutdown.requested;
 }
+
+const telemetryOf = ({ logLevel, logFormat, traceRatio }: ServiceConfig) => ({ logLevel, logFormat, traceRatio });

@@ -1,11 +1,14 @@
 import { randomFillSync } from "node:crypto";
 import {
+  type Attributes,
+  type AttributeValue,
   type Context,
   context,
   isSpanContextValid,
   type Span,
   type SpanContext,
   type SpanOptions,
+  type SpanStatus,
   TraceFlags,
   type Tracer,
   type TracerProvider,
@@ -34,17 +37,27 @@ class IdTracer implements Tracer {
     return new IdSpan(isValid ? from : undefined);
   }
 
-  startActiveSpan<F extends (span: Span) => unknown>(
-    name: string,
-    ...rest: [F] | [SpanOptions, F] | [SpanOptions, Context, F]
-  ): ReturnType<F> {
-    const run = rest[rest.length - 1] as F;
-    const options = rest.length > 1 ? (rest[0] as SpanOptions) : undefined;
-    const parent = rest.length > 2 ? (rest[1] as Context) : context.active();
-    const span = this.startSpan(name, options, parent);
-    if (span === trace.getSpan(context.active())) return run(span) as ReturnType<F>;
-    return context.with(trace.setSpan(parent, span), run as (span: Span) => ReturnType<F>, undefined, span);
+  startActiveSpan<F extends (span: Span) => unknown>(name: string, ...rest: ActiveSpanArguments<F>): ReturnType<F> {
+    return runActive(this, name, rest);
   }
+}
+
+/** What `startActiveSpan` is given behind the name. */
+export type ActiveSpanArguments<F> = [F] | [SpanOptions, F] | [SpanOptions, Context, F];
+
+/** Starts a span and runs the function in it. A span that is active already needs no further context. */
+export function runActive<F extends (span: Span) => unknown>(
+  tracer: Pick<Tracer, "startSpan">,
+  name: string,
+  rest: ActiveSpanArguments<F>,
+): ReturnType<F> {
+  const run = rest[rest.length - 1] as F;
+  const options = rest.length > 1 ? (rest[0] as SpanOptions) : undefined;
+  const parent = rest.length > 2 ? (rest[1] as Context) : context.active();
+  const span = tracer.startSpan(name, options, parent);
+  const shown = span instanceof IdSpan ? span.shown : span;
+  if (shown === trace.getSpan(context.active())) return run(span) as ReturnType<F>;
+  return context.with(trace.setSpan(parent, shown), run as (span: Span) => ReturnType<F>, undefined, span);
 }
 
 /** The part of a span that comes from its trace. */
@@ -55,21 +68,29 @@ export class IdSpan implements Span {
   readonly #origin: Origin | undefined;
   #context: SpanContext | undefined;
 
-  /** @param origin undefined at the root of a trace */
-  constructor(origin: Origin | undefined) {
+  readonly #rootFlags: TraceFlags;
+
+  /** @param origin undefined at the root of a trace, which has `rootFlags` then */
+  constructor(origin: Origin | undefined, rootFlags = TraceFlags.SAMPLED) {
     this.#origin = origin;
+    this.#rootFlags = rootFlags;
   }
 
-  spanContext(): SpanContext {
-    this.#context ??= this.#origin === undefined ? rootContext() : childContext(this.#origin);
-    return this.#context;
-  }
-
-  setAttribute(): this {
+  /** The span that is active while this one is. */
+  get shown(): IdSpan {
     return this;
   }
 
-  setAttributes(): this {
+  spanContext(): SpanContext {
+    this.#context ??= this.#origin === undefined ? rootContext(this.#rootFlags) : childContext(this.#origin);
+    return this.#context;
+  }
+
+  setAttribute(_name: string, _value: AttributeValue): this {
+    return this;
+  }
+
+  setAttributes(_attributes: Attributes): this {
     return this;
   }
 
@@ -85,11 +106,11 @@ export class IdSpan implements Span {
     return this;
   }
 
-  setStatus(): this {
+  setStatus(_status: SpanStatus): this {
     return this;
   }
 
-  updateName(): this {
+  updateName(_name: string): this {
     return this;
   }
 
@@ -103,12 +124,12 @@ export class IdSpan implements Span {
 }
 
 /** One text for both ids, as each costs a call of its own. */
-function rootContext(): SpanContext {
+function rootContext(traceFlags: TraceFlags): SpanContext {
   const ids = randomHex(TRACE_ID_BYTES + SPAN_ID_BYTES);
   return {
     traceId: ids.slice(0, 2 * TRACE_ID_BYTES),
     spanId: ids.slice(2 * TRACE_ID_BYTES),
-    traceFlags: TraceFlags.SAMPLED,
+    traceFlags,
     isRemote: false,
   };
 }
