@@ -15,7 +15,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
     flood: { file: "test/abuse/measure.ts", about: "what one bad agent costs the others" },
     scale: {
       file: "test/bench/scale/measure.ts",
-      about: "what to raise first, and processor time and memory of each part by calls/s",
+      about: "what to raise first, what each part takes by calls/s, and growth to 100 services or 1000 callers; --only",
     },
     agent: { file: "test/agent/measure.ts", about: "what the agent adds to its model's time, and memory of a session" },
     families: {

@@ -1,16 +1,27 @@
 /**
- * Measures what to raise first, one thing at a time, and what each part takes at fixed rates of calls: writes
- * docs/measured/scale.md. `--quick` for a look, which writes nothing; `--note TEXT` says in the page what else was so.
+ * Measures what to raise first, one thing at a time, what each part takes at fixed rates of calls, and how far a system
+ * grows: writes docs/measured/scale.md and its picture. `--quick` for a look at small sizes; `--only raise`, `rates` or
+ * `growth` for one part: both write nothing. `--note TEXT` says in the page what else was so.
  */
 import { writeFile } from "node:fs/promises";
 import { cpus, loadavg } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { closedLoop, type LoopResult } from "../closed-loop.ts";
+import { curvesSvg } from "./curves.ts";
+import type { Size } from "./growth.ts";
+import { growthCurves, growthSection } from "./growth-report.ts";
+import { measureGrowth, type Series } from "./measure-growth.ts";
 import { compute, WAIT_MS, type works } from "./scale-tools.ts";
 import { callAtRate, type Part, parts, type Scale, startScaledSystem, type Usage } from "./scaled-system.ts";
 
-const { values } = parseArgs({ options: { quick: { type: "boolean", default: false }, note: { type: "string" } } });
+const { values } = parseArgs({
+  options: { quick: { type: "boolean", default: false }, only: { type: "string" }, note: { type: "string" } },
+});
+const sections = ["raise", "rates", "growth"] as const;
+if (values.only !== undefined && !sections.includes(values.only as (typeof sections)[number]))
+  throw new RangeError(`--only is one of ${sections.join(", ")}: it is "${values.only}"`);
+const measures = (section: (typeof sections)[number]): boolean => (values.only ?? section) === section;
 const ROUNDS = values.quick ? 1 : 3;
 const ROUND_MS = values.quick ? 1_500 : 3_000;
 const WARM_MS = values.quick ? 1_500 : 4_000;
@@ -37,7 +48,7 @@ const tools: Readonly<Record<keyof typeof works, string>> = {
 const load = loadavg()[0] ?? 0;
 let versions = "";
 const raised: string[] = [];
-for (const [name, scale] of Object.entries(settings)) {
+for (const [name, scale] of Object.entries(measures("raise") ? settings : {})) {
   await using system = await startScaledSystem(scale);
   versions = await system.versions();
   for (const [tool, does] of Object.entries(tools)) {
@@ -64,9 +75,11 @@ const byTool = raised.map(
 );
 
 const sizes: string[] = [];
-{
+const perCall: string[] = [];
+if (measures("rates")) {
   await using system = await startScaledSystem({ ...BASE, concurrency: 32 });
   await using caller = system.callerOf("bench_nothing");
+  versions = await system.versions();
   await callAtRate(caller, { perSecond: RATES[0] ?? 0, ms: WARM_MS });
   for (const perSecond of [0, ...RATES]) {
     const before = await system.usage();
@@ -78,8 +91,30 @@ const sizes: string[] = [];
     const figures = parts.map((part) => `${cores[part].toFixed(3)} | ${(after[part].memory / 2 ** 20).toFixed(0)}`);
     sizes.push(`| ${[perSecond, times[Math.floor(times.length * 0.99)]?.toFixed(0) ?? "–", ...figures].join(" | ")} |`);
     process.stderr.write(`${sizes.at(-1)}\n`);
+    if (perSecond !== RATES.at(-1)) continue;
+    for (const part of parts)
+      perCall.push(
+        `| ${part} | ${((cores[part] / perSecond) * 1e6).toFixed(0)} | ${(perSecond / cores[part]).toFixed(0)} |`,
+      );
   }
 }
+
+const GROWTH = { idleMs: values.quick ? 3_000 : 10_000, loopMs: values.quick ? 2_000 : 6_000 };
+/** What stays as it is while one thing grows. */
+const SIZE: Size = { services: 10, tools: 100, callers: 10 };
+const grown: Readonly<Record<keyof Size, readonly Size[]>> = {
+  services: (values.quick ? [1, 10] : [1, 10, 30, 100]).map((services) => ({
+    ...SIZE,
+    services,
+    tools: 10 * services,
+  })),
+  tools: (values.quick ? [100, 1_000] : [100, 1_000, 5_000]).map((tools) => ({ ...SIZE, tools })),
+  callers: (values.quick ? [10, 50] : [10, 30, 100, 300, 1_000]).map((callers) => ({ ...SIZE, callers })),
+};
+const series: Series[] = [];
+if (measures("growth"))
+  for (const grows of ["services", "tools", "callers"] as const)
+    series.push(await measureGrowth(grows, grown[grows], GROWTH));
 
 function coresOf(before: Usage, after: Usage, seconds: number): Readonly<Record<Part, number>> {
   return Object.fromEntries(
@@ -100,7 +135,7 @@ function median(figures: readonly number[]): number {
 }
 
 const report = `<!-- Written by \`npm run measure -- scale\`. Do not edit. -->
-# What to raise first, and what calls take
+# What to raise first, what calls take, and how far it grows
 
 Measured by \`npm run measure -- scale\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${versions}. The load was ${load.toFixed(1)} at
 its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the callers', too.${values.note === undefined ? "" : ` ${values.note}`}
@@ -124,6 +159,22 @@ The tool that does nothing, called at a fixed rate for ${RATE_MS / 1_000} s: cor
 | calls/s | p99 ms | service: cores | MiB | gateway: cores | MiB | broker: cores | MiB | Redis: cores | MiB |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
 ${sizes.join("\n")}
+
+At ${RATES.at(-1)} calls/s, this is the processor time of a call in each part, and the calls/s that fill one core with it. It falls as the rate rises.
+
+| part | µs per call | calls/s of one core |
+|---|---:|---:|
+${perCall.join("\n")}
+
+## More services, tools and callers
+
+![Curves: calls/s, memory and discovery, as callers, services and tools grow](scale.svg)
+
+${growthSection(series, GROWTH)}
 `;
-if (!values.quick) await writeFile(join(import.meta.dirname, "../../../docs/measured/scale.md"), report);
+if (!values.quick && values.only === undefined) {
+  const folder = join(import.meta.dirname, "../../../docs/measured");
+  await writeFile(join(folder, "scale.md"), report);
+  await writeFile(join(folder, "scale.svg"), curvesSvg(growthCurves(series)));
+}
 process.stdout.write(report);

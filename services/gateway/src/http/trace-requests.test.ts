@@ -60,7 +60,7 @@ test("a client who says that its traces are recorded is believed up to a rate", 
     await using _telemetry = await startTelemetry({ service: "gateway", logLevel: "silent", traceRatio: 0 });
     await using gateway = await startTestGateway();
     for (let call = 0; call < 110; call++)
-      await gateway.invoke(call < 105 ? "echo" : "who", {}, { traceparent: `00-${hex(call)}-b7ad6b7169203331-01` });
+      await gateway.invoke("echo", {}, { traceparent: `00-${hex(call)}-b7ad6b7169203331-01` });
     await gateway.invoke("fail", { code: "timeout" }, { traceparent: `00-${hex(200)}-b7ad6b7169203331-01` });
   }
   vi.unstubAllEnvs();
@@ -68,8 +68,8 @@ test("a client who says that its traces are recorded is believed up to a rate", 
   const requests = collector.spans().filter(({ kind }) => kind === "server");
   expect(requests.map(({ traceId }) => traceId)).toEqual(Array.from({ length: 100 }, (_, call) => hex(call)));
   expect(collector.spans().filter(({ traceId }) => traceId === hex(200))).toMatchObject([
-    { name: "execute_tool fail", kind: "producer", attributes: { "rockbot.trace.kept": "error" } },
     { name: "execute_tool fail", kind: "consumer", attributes: { "rockbot.trace.kept": "error" } },
+    { name: "execute_tool fail", kind: "producer", attributes: { "rockbot.trace.kept": "error" } },
   ]);
 });
 
