@@ -13,7 +13,7 @@ export function growthSection(
   series: readonly Series[],
   { idleMs, loopMs }: { idleMs: number; loopMs: number },
 ): string {
-  const lines = series.flatMap(({ rows }) => rows.map(lineOf));
+  const lines = new Set(series.flatMap(({ rows }) => rows.map(lineOf))); // series share a size
   const limits = series.map(
     ({ grows, limit, rows }) =>
       `- **More ${grows}**: ${limit === undefined ? `no limit up to ${rows.at(-1)?.[grows].toLocaleString("en-US")}` : `the first limit is at ${limit[grows].toLocaleString("en-US")}, where ${limit.why}`}.`,
@@ -24,7 +24,7 @@ Memory per caller: what its process and the broker have more. The row names the 
 
 | services | tools | callers | services ready s | callers ready s | calls/s | p99 ms | KiB per caller: process | broker | MiB of services | KiB until found | KiB per caller in a minute | cores without calls | cores with calls |
 |---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|
-${lines.join("\n")}
+${[...lines].join("\n")}
 
 ${limits.join("\n")}
 

@@ -12,6 +12,8 @@ export interface GrowthOptions {
   /** How long nobody calls, and then each caller has one call out. */
   readonly idleMs: number;
   readonly loopMs: number;
+  /** Sizes that were measured before, by their JSON. */
+  readonly known: Map<string, GrowthRow>;
 }
 
 const growthParts = ["callers", "services", "broker"] as const;
@@ -68,7 +70,8 @@ export async function measureGrowth(
   for (const size of sizes) {
     if (limit !== undefined) break;
     try {
-      const row = await measureSize(size, options);
+      const row = options.known.get(JSON.stringify(size)) ?? (await measureSize(size, options));
+      options.known.set(JSON.stringify(size), row);
       const why = limitOf(row, rows);
       rows.push(row);
       if (why !== undefined) limit = { ...size, why };
@@ -94,7 +97,7 @@ function limitOf({ idleCores, callsPerSecond, discoveryPerSecond }: GrowthRow, s
 export const busiestOf = (cores: Cores): string => growthParts.toSorted((a, b) => cores[b] - cores[a])[0] ?? "";
 
 /** A broker, services and callers of this size; all processes are of this machine. */
-async function measureSize(size: Size, { idleMs, loopMs }: GrowthOptions): Promise<GrowthRow> {
+async function measureSize(size: Size, { idleMs, loopMs }: Omit<GrowthOptions, "known">): Promise<GrowthRow> {
   await using stack = new AsyncDisposableStack();
   const broker = stack.use(await startOwnBroker());
   const brokerPid = await findErlangNode((await broker.ctl("eval", "node().")).trim().replaceAll("'", ""));

@@ -11,7 +11,7 @@ import { closedLoop, type LoopResult } from "../closed-loop.ts";
 import { curvesSvg } from "./curves.ts";
 import type { Size } from "./growth.ts";
 import { growthCurves, growthSection } from "./growth-report.ts";
-import { measureGrowth, type Series } from "./measure-growth.ts";
+import { type GrowthRow, measureGrowth, type Series } from "./measure-growth.ts";
 import { compute, WAIT_MS, type works } from "./scale-tools.ts";
 import { callAtRate, type Part, parts, type Scale, startScaledSystem, type Usage } from "./scaled-system.ts";
 
@@ -46,7 +46,7 @@ const tools: Readonly<Record<keyof typeof works, string>> = {
 };
 
 const load = loadavg()[0] ?? 0;
-let versions = "";
+let versions = "RabbitMQ";
 const raised: string[] = [];
 for (const [name, scale] of Object.entries(measures("raise") ? settings : {})) {
   await using system = await startScaledSystem(scale);
@@ -112,9 +112,10 @@ const grown: Readonly<Record<keyof Size, readonly Size[]>> = {
   callers: (values.quick ? [10, 50] : [10, 30, 100, 300, 1_000]).map((callers) => ({ ...SIZE, callers })),
 };
 const series: Series[] = [];
+const known = new Map<string, GrowthRow>();
 if (measures("growth"))
   for (const grows of ["services", "tools", "callers"] as const)
-    series.push(await measureGrowth(grows, grown[grows], GROWTH));
+    series.push(await measureGrowth(grows, grown[grows], { ...GROWTH, known }));
 
 function coresOf(before: Usage, after: Usage, seconds: number): Readonly<Record<Part, number>> {
   return Object.fromEntries(
@@ -134,16 +135,11 @@ function median(figures: readonly number[]): number {
   return figures.toSorted((a, b) => a - b)[Math.floor(figures.length / 2)] ?? Number.NaN;
 }
 
-const report = `<!-- Written by \`npm run measure -- scale\`. Do not edit. -->
-# What to raise first, what calls take, and how far it grows
-
-Measured by \`npm run measure -- scale\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${versions}. The load was ${load.toFixed(1)} at
-its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the callers', too.${values.note === undefined ? "" : ` ${values.note}`}
-
-A service, a gateway, one RabbitMQ and one Redis run as docker compose sets them up. Senders are verified, and there are a policy, an audit log, traces and metrics. Callers call by HTTP.
+const deployed = `A service, a gateway, one RabbitMQ and one Redis run as docker compose sets them up. Senders are verified, and there are a policy, an audit log, traces and metrics. Callers call by HTTP.
 Each tool has effects, so each call is a claim in Redis. Texts have 200 characters.
-
-## One thing at a time
+`;
+const texts = {
+  raise: `## One thing at a time
 
 ${CALLS} calls are out at once. The start is ${BASE.replicas} replica of the service with a concurrency of ${BASE.concurrency}, ${BASE.gateways} gateway, and a Redis that writes to its disk. Each row raises one thing.
 Figures are medians of ${ROUNDS} rounds of ${ROUND_MS / 1_000} s, after ${WARM_MS / 1_000} s of warm-up. The right half says how many cores each part was busy with. A cluster of brokers was not measured: its nodes would share two cores.
@@ -151,8 +147,8 @@ Figures are medians of ${ROUNDS} rounds of ${ROUND_MS / 1_000} s, after ${WARM_M
 | the tool | raised | calls/s | p99 ms | service | gateway | broker | Redis |
 |---|---|---:|---:|---:|---:|---:|---:|
 ${byTool.join("\n")}
-
-## By calls a second
+`,
+  rates: `## By calls a second
 
 The tool that does nothing, called at a fixed rate for ${RATE_MS / 1_000} s: cores and MiB of each part. Each has one process. Redis keeps a claim for as long as its call might come again, so its memory also grows with time.
 
@@ -165,13 +161,24 @@ At ${RATES.at(-1)} calls/s, this is the processor time of a call in each part, a
 | part | µs per call | calls/s of one core |
 |---|---:|---:|
 ${perCall.join("\n")}
-
-## More services, tools and callers
+`,
+  growth: `## More services, tools and callers
 
 ![Curves: calls/s, memory and discovery, as callers, services and tools grow](scale.svg)
 
 ${growthSection(series, GROWTH)}
-`;
+`,
+} as const;
+const report = `<!-- Written by \`npm run measure -- scale\`. Do not edit. -->
+# What to raise first, what calls take, and how far it grows
+
+Measured by \`npm run measure -- scale\` on ${cpus().length} cores (${cpus()[0]?.model ?? "unknown"}), Node ${process.versions.node}, ${versions}. The load was ${load.toFixed(1)} at
+its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. All processes share the machine: the callers', too.${values.note === undefined ? "" : ` ${values.note}`}
+
+${measures("raise") || measures("rates") ? `${deployed}\n` : ""}${sections
+  .filter(measures)
+  .map((section) => texts[section])
+  .join("\n")}`;
 if (!values.quick && values.only === undefined) {
   const folder = join(import.meta.dirname, "../../../docs/measured");
   await writeFile(join(folder, "scale.md"), report);
