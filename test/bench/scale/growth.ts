@@ -1,7 +1,7 @@
 /** How large a system is. */
 export interface Size {
   readonly services: number;
-  /** Of all services together. */
+  /** The number in all services together. */
   readonly tools: number;
   readonly callers: number;
 }

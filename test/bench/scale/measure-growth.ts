@@ -34,7 +34,7 @@ export interface GrowthRow extends Size {
   /** What one caller has received when it knows each tool, and gets in a minute without a change. */
   readonly foundBytes: number;
   readonly discoveryBytesPerMinute: number;
-  /** Of all callers. */
+  /** The messages of discovery that all callers get. */
   readonly discoveryPerSecond: number;
   readonly idleCores: Cores;
   readonly busyCores: Cores;

@@ -6,7 +6,7 @@ import type { GatewayEnv } from "../door/guard.ts";
 
 /**
  * Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took.
- * That the client records its trace is a stranger's word.
+ * The flag there, by which the client says that it records its trace, is a stranger's word.
  */
 export function traceRequests() {
   const tracer = trace.getTracer("@rockbot/gateway");

@@ -45,8 +45,8 @@ export interface HeadSampledTracersOptions {
 
 /**
  * Asks the SDK for spans of traces that are recorded, and for no others. Before its own samplers are asked, the SDK has
- * made ids and copied the attributes, for nobody to read. Of a trace that is not recorded, what failed or took long is
- * kept: see UnsampledSpan.
+ * made ids and copied the attributes, for nobody to read. A call that failed or took long is kept also where its trace is
+ * not: see UnsampledSpan.
  */
 export class HeadSampledTracers implements TracerProvider {
   readonly #options: HeadSampledTracersOptions;

@@ -24,9 +24,9 @@ const MAX_STRANGERS = 10_000;
 type LeftOut = "begun_here" | "asked_by_caller" | "failed_or_slow";
 
 /**
- * Decides where a trace enters this process whether it is recorded. Of those that begin here, it takes the share that
- * was asked for while there are few, and no more than so many when there are many. It leaves out whole traces, where a
- * full queue of spans would leave out spans of any trace. Of others, the flag of the sender counts: ours always,
+ * Decides where a trace enters this process whether it is recorded. It takes the share that was asked for
+ * of those that begin here while there are few, and no more than so many when there are many. It leaves out whole traces, where a
+ * full queue of spans would leave out spans of any trace. For others the flag of the sender counts: ours always,
  * a stranger's up to a rate. A trace that is left out has ids all the same, and is counted unless the share leaves it
  * out.
  */

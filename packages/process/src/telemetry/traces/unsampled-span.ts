@@ -42,7 +42,7 @@ const Worth = { nothing: 0, slow: 1, failedRequest: 2, failed: 3 } as const;
 type Worth = (typeof Worth)[keyof typeof Worth];
 
 /**
- * A span of a trace that is not recorded. The outermost one of this process has ids, made when asked for. Those within
+ * A span of a trace that is not recorded. The outermost one of this process has ids, made when asked for. Spans within
  * it go by its ids, and are active by it: nobody sees them apart. At its end, the outermost call that failed is
  * kept, else the outermost that took long, as a single span with these ids. What a call asks of others, of the kind
  * `client`, is judged by the call.
