@@ -2,7 +2,7 @@ import { context, metrics, propagation, SpanKind, SpanStatusCode, trace } from "
 import { withTraceOrigin } from "@rockbot/bus";
 import { createMiddleware } from "hono/factory";
 import { routePath } from "hono/route";
-import type { GatewayEnv } from "../door/guard.ts";
+import type { GatewayEnv } from "./guard.ts";
 
 /**
  * Puts each request in a span, part of the client's trace if its `traceparent` says so, and measures how long it took.
