@@ -72,8 +72,9 @@ export async function filesOfScript(
         try {
           left.push(await files.leave({ name, bytes: parts }));
         } catch (error) {
-          if (!(error instanceof ToolError)) throw error;
-          refused.push(error.message);
+          refused.push(
+            error instanceof ToolError ? error.message : `Cannot keep ${JSON.stringify(name)}: it did not come whole`,
+          );
           throw error;
         }
       },

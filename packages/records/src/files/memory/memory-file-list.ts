@@ -10,6 +10,7 @@ export function createMemoryFileList(): FileList {
   };
   return {
     async add(owner, file) {
+      for (const other of byOwner.keys()) if (of(other).size === 0) byOwner.delete(other);
       byOwner.set(owner, of(owner).set(file.handle, file));
     },
     find: async (owner, handle) => of(owner).get(handle),
