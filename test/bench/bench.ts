@@ -56,6 +56,7 @@ async function bench(options: BenchOptions): Promise<void> {
   const broker = stack.use(await startOwnBroker());
   const redis = stack.use(await startOwnRedis());
   const brokerPid = await findErlangNode((await broker.ctl("eval", "node().")).trim().replaceAll("'", ""));
+  const redisPid = Number(/process_id:(\d+)/.exec(await redis.ctl("info", "server"))?.[1]);
   const place = await preparePlace(stack, broker, redis);
   /**
    * Why contenders are out, in their words. What is measured of the others, and of them before, counts all the same.
@@ -95,8 +96,9 @@ async function bench(options: BenchOptions): Promise<void> {
     for (let round = 0; round <= options.rounds; round++) {
       for (const contender of shuffled(running, random)) {
         if (load.thinkMs > 0 && contenders[contender.name]?.isLocal) continue; // as long as a call in a process takes, it is no matter
+        if (contenders[contender.name]?.isPart && !isForParts(load)) continue;
         await attempt(contender.name, async () => {
-          const result = await measure(contender, { ...load, brokerPid, ms });
+          const result = await measure(contender, { ...load, brokerPid, redisPid, ms });
           if (round > 0) rounds.push({ ...result, ...load, round }); // the first one warms up
         });
       }
@@ -130,6 +132,10 @@ function loadsOf({ payloads, concurrency, thinkMs }: BenchOptions): Load[] {
   return thinkMs === undefined ? loads : [...loads, { payload: "text", bytes: 200, concurrency: 1, thinkMs }];
 }
 
+/** The case that says what each part of a deployed system costs. */
+const isForParts = ({ payload, bytes, concurrency, thinkMs }: Load): boolean =>
+  payload === "text" && bytes === 200 && concurrency === 64 && thinkMs === 0;
+
 async function warmUp(caller: Peer): Promise<void> {
   const until = performance.now() + WARM_MS;
   for (let calls = 0; calls < WARM_CALLS && performance.now() < until; )
@@ -138,23 +144,25 @@ async function warmUp(caller: Peer): Promise<void> {
 
 async function measure(
   { name, caller, behind }: Running,
-  { brokerPid, ...loop }: LoopOptions & { readonly brokerPid: number },
-): Promise<LoopResult & Pick<Round, "contender" | "serviceCpuUs" | "brokerCpuUs">> {
-  async function readCpu(): Promise<readonly [number, number]> {
+  { brokerPid, redisPid, ...loop }: LoopOptions & { readonly brokerPid: number; readonly redisPid: number },
+): Promise<LoopResult & Pick<Round, "contender" | "serviceCpuUs" | "brokerCpuUs" | "redisCpuUs">> {
+  async function readCpu(): Promise<readonly [number, number, number]> {
     const ofPeers = await Promise.all(behind.map((peer) => peer.cpuUs()));
-    return [ofPeers.reduce((sum, us) => sum + us, 0), behind.length === 0 ? 0 : await treeCpuUs(brokerPid)];
+    const own = ofPeers.reduce((sum, us) => sum + us, 0);
+    return behind.length === 0 ? [own, 0, 0] : [own, await treeCpuUs(brokerPid), await treeCpuUs(redisPid)];
   }
   await caller.round({ ...loop, ms: LEAD_IN_MS });
   await sleep(SETTLE_MS);
-  const [serviceBefore, brokerBefore] = await readCpu();
+  const [serviceBefore, brokerBefore, redisBefore] = await readCpu();
   const result = await caller.round(loop);
   await sleep(SETTLE_MS);
-  const [serviceAfter, brokerAfter] = await readCpu();
+  const [serviceAfter, brokerAfter, redisAfter] = await readCpu();
   return {
     contender: name,
     ...result,
     serviceCpuUs: serviceAfter - serviceBefore,
     brokerCpuUs: brokerAfter - brokerBefore,
+    redisCpuUs: redisAfter - redisBefore,
   };
 }
 

@@ -1,3 +1,5 @@
+import type { Part } from "./place/bench-policy.ts";
+
 /** What is known of a contender before it runs. Its code is `contenders/{file}`. */
 export interface ContenderInfo {
   readonly file: string;
@@ -11,7 +13,16 @@ export interface ContenderInfo {
   readonly isLocal?: true;
   /** There is a process between caller and service. */
   readonly hasFront?: true;
+  /** It is rockbot-deployed without one part, to see what that costs: it is measured in one case. */
+  readonly isPart?: true;
 }
+
+const withoutPart = (part: Part, about: string): ContenderInfo => ({
+  file: `rockbot-deployed.ts?${part}`,
+  about: `rockbot-deployed without ${about}`,
+  reference: "rockbot",
+  isPart: true,
+});
 
 /** In the order of the report; a reference comes before those it is set against. */
 export const contenders: Readonly<Record<string, ContenderInfo>> = {
@@ -53,6 +64,10 @@ export const contenders: Readonly<Record<string, ContenderInfo>> = {
       "rockbot-claims as compose deploys it: verified senders, a policy, an audit log, the caller's journal in Redis, traces and metrics sent to a collector",
     reference: "rockbot",
   },
+  "no-audit": withoutPart("audit", "its audit log"),
+  "no-journal": withoutPart("journal", "its caller's journal in Redis"),
+  "no-claims": withoutPart("claims", "claims, as a tool that only reads"),
+  "no-export": withoutPart("export", "traces and metrics sent to a collector"),
   "rockbot-http": {
     file: "rockbot-http.ts",
     about: "rockbot, called by HTTP through the gateway, which is a third process",

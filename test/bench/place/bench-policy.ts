@@ -1,8 +1,17 @@
 import { MAX_CALLS_OUT } from "../contender.ts";
 
-export const DEPLOYED_AGENT = "bench-agent";
-export const DEPLOYED_SERVICE = "bench-deployed";
-export const DEPLOYED_TOOL = "bench_deployed";
+/** A part of a deployed system that can be left out, to see what it costs. */
+export const parts = ["audit", "journal", "claims", "export"] as const;
+export type Part = (typeof parts)[number];
+
+/** The names of a deployed contender, which are also those of its users at the broker. */
+export const deployedNames = (without?: Part) => ({
+  agent: without === undefined ? "bench-agent" : `bench-agent-no-${without}`,
+  service: without === undefined ? "bench-deployed" : `bench-deployed-no-${without}`,
+  tool: without === undefined ? "bench_deployed" : `bench_deployed_no_${without}`,
+});
+
+const all = [undefined, ...parts].map(deployedNames);
 
 /**
  * As docker/policy/policy.yaml has it: each process has a user of the broker. One agent may have as many calls out as
@@ -11,7 +20,7 @@ export const DEPLOYED_TOOL = "bench_deployed";
 export const benchPolicyText = `
 identity: verified
 services:
-  ${DEPLOYED_SERVICE}: { topic: tool.invoke.${DEPLOYED_SERVICE}, tools: [${DEPLOYED_TOOL}] }
+${all.map(({ service, tool }) => `  ${service}: { topic: tool.invoke.${service}, tools: [${tool}] }`).join("\n")}
 callers:
-  ${DEPLOYED_AGENT}: { allow: [${DEPLOYED_TOOL}], limits: { inFlight: ${MAX_CALLS_OUT} } }
+${all.map(({ agent, tool }) => `  ${agent}: { allow: [${tool}], limits: { inFlight: ${MAX_CALLS_OUT} } }`).join("\n")}
 `;

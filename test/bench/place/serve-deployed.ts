@@ -8,12 +8,14 @@ import { connectRedisClaimStore } from "@rockbot/records/claims/redis";
 import { connectRedisRateStore } from "@rockbot/records/rates/redis";
 import { serveTools, type ToolSet } from "@rockbot/tools";
 import { type Place, SERVICE_CONCURRENCY } from "../contender.ts";
+import type { Part } from "./bench-policy.ts";
 
 export interface ServeDeployedOptions {
   /** Its name, and its user at the broker. */
   readonly service: string;
   /** @default as many as a service of ours runs at once */
   readonly concurrency?: number;
+  readonly without?: Part | undefined;
 }
 
 /**
@@ -23,14 +25,15 @@ export interface ServeDeployedOptions {
 export async function serveDeployed(
   { amqpUrls, redisUrl, otlpUrl, policyFile, folder }: Place,
   tools: ToolSet,
-  { service, concurrency = SERVICE_CONCURRENCY }: ServeDeployedOptions,
+  { service, concurrency = SERVICE_CONCURRENCY, without }: ServeDeployedOptions,
 ): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
-  process.env.OTEL_EXPORTER_OTLP_ENDPOINT = otlpUrl;
+  if (without !== "export") process.env.OTEL_EXPORTER_OTLP_ENDPOINT = otlpUrl;
   const { log } = stack.use(await startTelemetry({ service, logTo: "stderr" }));
   const policy = stack.use(await openPolicy(policyFile, { log }));
-  const audit = stack.use(await openAuditLog(join(await mkdtemp(join(folder, "audit-")), "audit.jsonl"), { log }));
-  const claims = stack.use(await connectRedisClaimStore(redisUrl));
+  const auditFile = join(await mkdtemp(join(folder, "audit-")), "audit.jsonl");
+  const audit = without === "audit" ? undefined : stack.use(await openAuditLog(auditFile, { log }));
+  const claims = without === "claims" ? undefined : stack.use(await connectRedisClaimStore(redisUrl));
   const rates = stack.use(await connectRedisRateStore(redisUrl));
   const bus = stack.use(await connectBus(amqpUrls[service] ?? "", { identity: "verified", log }));
   stack.use(await serveTools(bus, tools, { service, concurrency, policy, audit, claims, rates, log }));

@@ -7,6 +7,7 @@ export interface Round extends LoopResult, Load {
   /** The processor time of the service, and of the parts between it and the caller. */
   readonly serviceCpuUs: number;
   readonly brokerCpuUs: number;
+  readonly redisCpuUs: number;
 }
 
 /** A contender in one case: medians over its rounds. */
@@ -16,6 +17,7 @@ export interface Summary {
   readonly callerUs: number;
   readonly serviceUs: number;
   readonly brokerUs: number;
+  readonly redisUs: number;
   /** The ratios to the reference in the same round: median and quartiles over the rounds. */
   readonly ratios: Readonly<Record<Measure, Quartiles>>;
 }
@@ -35,7 +37,8 @@ const measures = {
   callsPerSecond,
   p50: ({ p50Ms }: Round): number => p50Ms,
   ownCpu: ({ calls, cpuUs, serviceCpuUs }: Round): number => (cpuUs + serviceCpuUs) / calls,
-  allCpu: ({ calls, cpuUs, serviceCpuUs, brokerCpuUs }: Round): number => (cpuUs + serviceCpuUs + brokerCpuUs) / calls,
+  allCpu: ({ calls, cpuUs, serviceCpuUs, brokerCpuUs, redisCpuUs }: Round): number =>
+    (cpuUs + serviceCpuUs + brokerCpuUs + redisCpuUs) / calls,
 };
 
 /** @param references the rounds of the reference; a round that one of the two has failed in has no ratio */
@@ -54,6 +57,7 @@ export function summarize(rounds: readonly Round[], references: readonly Round[]
     callerUs: median(({ cpuUs, calls }) => cpuUs / calls),
     serviceUs: median(({ serviceCpuUs, calls }) => serviceCpuUs / calls),
     brokerUs: median(({ brokerCpuUs, calls }) => brokerCpuUs / calls),
+    redisUs: median(({ redisCpuUs, calls }) => redisCpuUs / calls),
     ratios: {
       callsPerSecond: ratio(callsPerSecond),
       p50: ratio(measures.p50),

@@ -5,7 +5,6 @@ import {
   ANSWER_KEPT_MS,
   type CallRecord,
   CallState,
-  isOpen,
   MAX_AGE_MS,
   MAX_CALLS,
   MAX_SENT_CHARACTERS,
@@ -395,7 +394,13 @@ export class CallJournal implements AsyncDisposable {
   /** @returns whether the store has taken it */
   async #write(): Promise<boolean> {
     const awaited = this.#awaited.splice(0, MAX_BATCH);
-    const batch = new Set(awaited.map(({ call }) => this.#calls.get(call.toolCallId) ?? call));
+    const ahead: CallNotes[] = [];
+    const batch = new Set<CallNotes>();
+    for (const { call } of awaited) {
+      const latest = this.#calls.get(call.toolCallId) ?? call;
+      if (!latest.isOpen) batch.add(latest);
+      else if (this.#unwritten.get(call.toolCallId) !== undefined) ahead.push(latest); // its record follows, with the others
+    }
     for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
     while (this.#isGathered && batch.size < MAX_BATCH) {
       const { oldest } = this.#unwritten;
@@ -406,20 +411,18 @@ export class CallJournal implements AsyncDisposable {
       }
     }
     const calls = [...batch];
+    const early = ahead.filter((call) => !batch.has(call));
     const kept = new Map<string, KeptTexts>();
     for (const { toolCallId } of calls) {
       const texts = this.#kept.takeNew(toolCallId);
       if (texts !== undefined) kept.set(toolCallId, texts);
     }
     try {
-      if (calls.length > 0) {
-        await this.#store?.write(
-          this.#caller,
-          calls.map(({ record }) => record),
-          kept,
-        );
-        for (const { toolCallId, head } of calls) if (!isOpen(head)) this.#kept.delete(toolCallId);
-      }
+      await Promise.all([
+        early.length > 0 ? this.#store?.noteAhead(this.#caller, early.map(recordOf)) : undefined,
+        calls.length > 0 ? this.#store?.write(this.#caller, calls.map(recordOf), kept) : undefined,
+      ]);
+      for (const call of calls) if (!call.isOpen) this.#kept.delete(call.toolCallId);
       tellAll(awaited, true);
       return true;
     } catch (error) {
@@ -438,6 +441,8 @@ export class CallJournal implements AsyncDisposable {
     this.#log.debug({ caller: this.#caller, error: String(error) }, "could not write the journal of calls");
   }
 }
+
+const recordOf = ({ record }: CallNotes): CallRecord => record;
 
 function tellAll(awaited: readonly Awaited[], isWritten: boolean): void {
   for (const { tell } of awaited) tell(isWritten);

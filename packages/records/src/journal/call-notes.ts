@@ -72,6 +72,10 @@ export class CallNotes {
     return this.#begun.toolCallId;
   }
 
+  get isOpen(): boolean {
+    return isOpen({ state: this.#state });
+  }
+
   /** As it stands now, without its steps, which cost most. */
   get head(): Omit<CallRecord, "steps" | "sent"> {
     return { ...this.#begun, state: this.#state, code: this.#code };

@@ -20,6 +20,11 @@ export interface JournalStore extends AsyncDisposable {
    * where `stays` says so.
    */
   write(caller: string, records: readonly CallRecord[], texts?: ReadonlyMap<string, KeptTexts>): Promise<void>;
+  /**
+   * Writes open calls before they are sent, in one round trip, for the next process of their caller: \`readOpen\` and
+   * \`read\` find them, a search does not. The first \`write\` of a call takes its place.
+   */
+  noteAhead(caller: string, records: readonly CallRecord[]): Promise<void>;
   /** The texts of a call that are kept. */
   readKept(caller: string, toolCallId: string): Promise<KeptTexts | undefined>;
   /** The calls without an end. */

@@ -21,7 +21,9 @@ async function start(kind: "memory" | "Redis", { bytes = 1_000, forMs = 60_000, 
   const reader = stack.use(new CallJournal({ caller: "gateway", store }));
   const call = async (toolCallId: string, args: string, result?: string, toolName = "kept") => {
     const notes = journal.asked({ toolCallId, toolName, timeoutMs: 1_000, args });
-    if (store !== undefined) await journal.written(notes);
+    const stored = async () =>
+      (await store?.readRecent("agent", 100))?.find((record) => record.toolCallId === toolCallId);
+    if (store !== undefined) await expect.poll(stored).toBeDefined();
     if (result === undefined) return;
     journal.gave(notes, result);
     notes.note("answered");

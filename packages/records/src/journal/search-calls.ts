@@ -111,4 +111,16 @@ export function mergePages(pages: readonly CallPage[], limit: number): CallPage 
     : { calls: calls.slice(0, limit), next: placeOf(last) };
 }
 
+/** A page of a list that is here as a whole. */
+export function pageOf(all: readonly CallRecord[], search: CallSearch): CallPage {
+  const { limit, from } = search;
+  const meant = all.filter(
+    (call) =>
+      isMeant(call, startOf(call), search) && (from === undefined || isBeyond(startOf(call), keyOf(call), from)),
+  );
+  const calls = meant.sort(newestFirst).slice(0, limit);
+  const last = calls.at(-1);
+  return meant.length > limit && last !== undefined ? { calls, next: placeOf(last) } : { calls };
+}
+
 export const placeOf = (call: CallRecord): CallPlace => ({ at: startOf(call), key: keyOf(call) });

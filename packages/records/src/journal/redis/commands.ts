@@ -2,7 +2,7 @@ import { leaseCommands } from "../../redis/index.ts";
 import { MAX_AGE_MS } from "../call-record.ts";
 
 // A caller has a hash of its records, a sorted set of their ids by the time they were made, and a set of the ids without
-// an end. All callers together have the index: sorted sets of the calls by time and by id, and what each effective
+// an end. Beside it are the calls that were noted ahead: a hash, which costs a fraction of a record. All callers together have the index: sorted sets of the calls by time and by id, and what each effective
 // caller's take. Redis runs a script whole or not at all, so all of these agree. A script reaches keys of its own making;
 // the braces in their names put them into one slot.
 
@@ -22,7 +22,7 @@ const SWEEP_MS = 1_000;
  * `keyOf`. A text in a record has no unescaped quotes, so a record can be searched as it is.
  */
 const ledger = `
-local index, ids, sizes, total, kepts = KEYS[5], KEYS[6], KEYS[7], KEYS[8], KEYS[9]
+local sizes, total, kepts = KEYS[7], KEYS[8], KEYS[9]
 local prefix = ARGV[2]
 local function parentOf(text)
   local at = text and string.find(text, '"parent":"', 1, true) -- a pattern takes far longer to find nothing
@@ -64,8 +64,8 @@ local function forget(keys)
     redis.call('ZREM', prefix .. ':order:' .. caller, unpack(of.ids))
     redis.call('SREM', prefix .. ':open:' .. caller, unpack(of.ids))
   end
-  redis.call('ZREM', index, unpack(keys))
-  redis.call('ZREM', ids, unpack(keys))
+  redis.call('ZREM', KEYS[5], unpack(keys))
+  redis.call('ZREM', KEYS[6], unpack(keys))
   for owner, of in pairs(owners) do
     local own, bytes = prefix .. ':of:' .. owner, of.bytes
     redis.call('ZREM', own, unpack(of.keys))
@@ -81,42 +81,42 @@ end`;
 
 export const commands = {
   /**
-   * KEYS: records, order, open, callers, index, ids, sizes, total, kept texts by their end. ARGV: now, prefix, caller, the most calls and bytes
+   * KEYS: records, order, open, callers, index, ids, sizes, total, kept texts by their end, noted ahead. ARGV: now, prefix, caller, the most calls and bytes
    * of all and the most calls of one effective caller, and then of each record: id, name in the index, effective caller,
-   * time, whether it is open, text, and texts to be kept, with their milliseconds. No id comes twice. What is kept of an id stays as `stays` says. If there is too much,
+   * time, whether it is open, text, parent, request unless it is answered, and texts to be kept, with their milliseconds. No id comes twice. What is kept of an id stays as `stays` says. If there is too much,
    * the effective caller that has most loses its oldest.
    */
   writeCalls: {
-    numberOfKeys: 9,
+    numberOfKeys: 10,
     lua: `${ledger}
 local now, caller, maxCalls, maxBytes, maxOwn = tonumber(ARGV[1]), ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5]), tonumber(ARGV[6])
-local function stays(id, text)
-  local at = string.find(text, '"request":"', 1, true)
-  if not at or string.find(text, '"state":"answered"', 1, true) then return false end
-  local request = string.match(text, '^"request":"([^"]+)"', at)
+local function stays(id, request)
   local kept = redis.call('HGET', KEYS[1], id)
   return kept and (string.find(kept, '"state":"answered"', 1, true) or (string.match(kept, '"request":"([^"]+)"') or request) ~= request)
 end
-local texts, order, names, opened, ended, owners, written = {}, {}, {}, {}, {}, {}, 0
-for at = 7, #ARGV, 8 do
-  local id, key, owner, time, isOpen, text, keep, keepMs = unpack(ARGV, at, at + 7)
-  if not stays(id, text) then
-    local own, bytes = prefix .. ':of:' .. owner, #text
-    local before = redis.call('HSTRLEN', KEYS[1], id)
-    if before == 0 then
-      redis.call('ZADD', index, time, key)
-      redis.call('ZADD', own, time, key)
+local ids = {}
+for at = 7, #ARGV, 10 do ids[#ids + 1] = ARGV[at] end
+local known = redis.call('ZMSCORE', KEYS[2], unpack(ids))
+local texts, order, index, names, opened, ended, owners, written = {}, {}, {}, {}, {}, {}, {}, 0
+for place, id in ipairs(ids) do
+  local key, owner, time, isOpen, text, parent, request, keep, keepMs = unpack(ARGV, 10 * place - 2, 10 * place + 6)
+  if request == '' or not stays(id, request) then
+    local bytes = #text
+    local own = owners[owner] or { bytes = 0, list = {} }
+    owners[owner] = own
+    if known[place] then
+      bytes = bytes - redis.call('HSTRLEN', KEYS[1], id)
+    else
+      index[#index + 1], index[#index + 2] = time, key
+      own.list[#own.list + 1], own.list[#own.list + 2] = time, key
       names[#names + 1], names[#names + 2] = 0, key
       order[#order + 1], order[#order + 2] = time, id
-      local inner = parentOf(text)
-      if inner then
-        inner = prefix .. ':inner:' .. inner
+      if parent ~= '' then
+        local inner = prefix .. ':inner:' .. parent
         redis.call('ZADD', inner, time, key)
         redis.call('PEXPIRE', inner, ${KEY_MS})
       end
       bytes = bytes + ${RECORD_BYTES}
-    else
-      bytes = bytes - before
     end
     if keep ~= '' then
       local kept = prefix .. ':kept:' .. caller .. ':' .. id
@@ -129,18 +129,21 @@ for at = 7, #ARGV, 8 do
     texts[#texts + 1], texts[#texts + 2] = id, text
     local list = isOpen == '1' and opened or ended
     list[#list + 1] = id
-    owners[owner] = (owners[owner] or 0) + bytes
+    own.bytes = own.bytes + bytes
     written = written + bytes
   end
 end
 all('HSET', KEYS[1], texts)
 all('ZADD', KEYS[2], order)
-all('ZADD', ids, names)
+all('ZADD', KEYS[5], index)
+all('ZADD', KEYS[6], names)
 all('SADD', KEYS[3], opened)
 all('SREM', KEYS[3], ended)
+all('HDEL', KEYS[10], ids)
 redis.call('INCRBY', total, written)
-for owner, bytes in pairs(owners) do
-  redis.call('ZINCRBY', sizes, bytes, owner)
+for owner, of in pairs(owners) do
+  all('ZADD', prefix .. ':of:' .. owner, of.list)
+  redis.call('ZINCRBY', sizes, of.bytes, owner)
   redis.call('PEXPIRE', prefix .. ':of:' .. owner, ${KEY_MS})
 end
 if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
@@ -154,7 +157,7 @@ local function forgetOldest(owner, count)
   forget(oldest)
 end
 while left > 0 do
-  local excess = redis.call('ZCARD', index) - maxCalls
+  local excess = redis.call('ZCARD', KEYS[5]) - maxCalls
   if excess <= 0 and tonumber(redis.call('GET', total)) <= maxBytes then break end
   forgetOldest(redis.call('ZREVRANGE', sizes, 0, 0)[1] or '', math.max(1, math.min(excess, ${AT_ONCE})))
 end
@@ -172,7 +175,7 @@ for _, member in ipairs(redis.call('ZRANGEBYSCORE', kepts, '-inf', now, 'LIMIT',
     redis.call('DECRBY', total, bytes)
   end
 end
-forget(redis.call('ZRANGEBYSCORE', index, '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, ${MAX_FORGOTTEN}))
+forget(redis.call('ZRANGEBYSCORE', KEYS[5], '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, ${MAX_FORGOTTEN}))
 local before = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now - ${MAX_AGE_MS}, 'LIMIT', 0, ${MAX_FORGOTTEN}) -- of a release without the index
 if #before > 0 then
   redis.call('HDEL', KEYS[1], unpack(before))
@@ -219,18 +222,40 @@ for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3], 'LIMIT
 end
 return found`,
   },
-  /** KEYS: records, open. */
-  readOpenCalls: {
+  /** KEYS: noted ahead, callers. ARGV: now, caller, and then id and text of each call. */
+  noteCallsAhead: {
     numberOfKeys: 2,
     lua: `
-local ids = redis.call('SMEMBERS', KEYS[2])
-if #ids == 0 then return {} end
-local found = {}
-for _, id in ipairs(ids) do
+redis.call('HSET', KEYS[1], unpack(ARGV, 3))
+if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
+  redis.call('PEXPIRE', KEYS[1], ${KEY_MS})
+  redis.call('ZADD', KEYS[2], ARGV[1], ARGV[2])
+end
+return 1`,
+  },
+  /** KEYS: records, noted ahead. Returns what was noted ahead of calls that have no record. */
+  readCallsAhead: {
+    numberOfKeys: 2,
+    lua: `
+local found, all = {}, redis.call('HGETALL', KEYS[2])
+for at = 1, #all, 2 do
+  if redis.call('HEXISTS', KEYS[1], all[at]) == 0 then found[#found + 1] = all[at + 1] end
+end
+return found`,
+  },
+  /** KEYS: records, open, noted ahead. Returns the records without an end, those noted ahead, and what is kept of these, or ''. */
+  readOpenCalls: {
+    numberOfKeys: 3,
+    lua: `
+local found, ahead, kept, all = {}, {}, {}, redis.call('HGETALL', KEYS[3])
+for _, id in ipairs(redis.call('SMEMBERS', KEYS[2])) do
   local record = redis.call('HGET', KEYS[1], id)
   if record then found[#found + 1] = record end
 end
-return found`,
+for at = 1, #all, 2 do
+  ahead[#ahead + 1], kept[#kept + 1] = all[at + 1], redis.call('HGET', KEYS[1], all[at]) or ''
+end
+return { found, ahead, kept }`,
   },
   /** KEYS: records, order. ARGV: limit. */
   readRecentCalls: {

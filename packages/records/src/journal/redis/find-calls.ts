@@ -7,8 +7,8 @@ import {
   isMeant,
   keyOf,
   MAX_EXAMINED,
-  newestFirst,
   OPEN,
+  pageOf,
   placeOf,
   startOf,
 } from "../search-calls.ts";
@@ -31,15 +31,9 @@ const CHUNK = 500;
 /** A page of the calls in Redis. The commands narrow it down roughly, and this exactly. */
 export async function findCalls(search: CallSearch, index: CallIndex): Promise<CallPage> {
   const { id, limit, before = Infinity, from } = search;
+  if (id !== undefined && id !== "") return pageOf(await index.byId(CHUNK), search);
   const isAfterFrom = (call: CallRecord): boolean => from === undefined || isBeyond(startOf(call), keyOf(call), from);
   const isFound = (call: CallRecord): boolean => isMeant(call, startOf(call), search) && isAfterFrom(call);
-  if (id !== undefined && id !== "") {
-    const calls = (await index.byId(CHUNK)).filter(isFound).sort(newestFirst);
-    const last = calls[limit - 1];
-    return calls.length > limit && last !== undefined
-      ? { calls: calls.slice(0, limit), next: placeOf(last) }
-      : { calls };
-  }
   const parts = partsOf(search);
   const calls: CallRecord[] = [];
   let place: CallPlace = from !== undefined && from.at <= before ? from : { at: before, key: "" };

@@ -13,11 +13,13 @@ import { StoreUnavailableError } from "../../store-unavailable-error.ts";
 import {
   ANSWER_KEPT_MS,
   type CallRecord,
+  CallState,
   isOpen,
   MAX_ALL_BYTES,
   MAX_ALL_CALLS,
   MAX_CALLS,
   shownRecord,
+  stays,
 } from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim, type WriteAnswerOptions } from "../journal-store.ts";
 import type { KeptTexts } from "../kept-texts.ts";
@@ -28,6 +30,7 @@ import {
   keyOf,
   mergePages,
   ownerOf,
+  pageOf,
   startOf,
 } from "../search-calls.ts";
 import { commands } from "./commands.ts";
@@ -91,7 +94,7 @@ class RedisJournalStore implements JournalStore {
   }
 
   async write(caller: string, records: readonly CallRecord[], texts?: ReadonlyMap<string, KeptTexts>): Promise<void> {
-    const { records: all, order, open } = this.#names(caller);
+    const { records: all, order, open, ahead } = this.#names(caller);
     const { calls = MAX_ALL_CALLS, bytes = Math.min(MAX_ALL_BYTES, this.#room.most("journals")) } = this.#limits;
     const limits = [calls, bytes, this.#limits.ownCalls ?? MAX_CALLS];
     const now = Date.now();
@@ -102,21 +105,54 @@ class RedisJournalStore implements JournalStore {
       startOf(record),
       isOpen(record) ? 1 : 0,
       JSON.stringify(record),
+      record.parent ?? "",
+      record.state === CallState.Answered ? "" : (record.request ?? ""),
       ...keptArguments(texts?.get(record.toolCallId), now),
     ]);
     const index = ["index", "ids", "sizes", "total", "kept"].map((name) => `${this.#prefix}:${name}`);
     await this.#connection.run("note calls", (redis) =>
-      redis.writeCalls(all, order, open, this.#callers, ...index, now, this.#prefix, caller, ...limits, ...lists),
+      redis.writeCalls(
+        all,
+        order,
+        open,
+        this.#callers,
+        ...index,
+        ahead,
+        now,
+        this.#prefix,
+        caller,
+        ...limits,
+        ...lists,
+      ),
+    );
+  }
+
+  async noteAhead(caller: string, records: readonly CallRecord[]): Promise<void> {
+    const lists = records.flatMap((record) => [record.toolCallId, JSON.stringify(record)]);
+    await this.#connection.run("note calls ahead", (redis) =>
+      redis.noteCallsAhead(this.#names(caller).ahead, this.#callers, Date.now(), caller, ...lists),
     );
   }
 
   async search(search: CallSearch): Promise<CallPage> {
     const { parents } = search;
-    if (parents === undefined) return this.#searchIn(`${this.#prefix}:index`, search);
-    const pages = await Promise.all(
-      parents.map((parent) => this.#searchIn(`${this.#prefix}:inner:${parent}`, { ...search, parents: [parent] })),
+    const places = parents?.map((parent) => [`inner:${parent}`, { ...search, parents: [parent] }] as const);
+    const ahead = await this.#searchAhead(search); // first: what moves to the index meanwhile is found twice, and shown once
+    const pages = (places ?? [["index", search] as const]).map(([order, its]) =>
+      this.#searchIn(`${this.#prefix}:${order}`, its),
     );
-    return mergePages(pages, search.limit);
+    return mergePages([...(await Promise.all(pages)), ahead], search.limit);
+  }
+
+  /** The calls that have only been noted ahead: their callers made them a moment ago, or died then. */
+  async #searchAhead(search: CallSearch): Promise<CallPage> {
+    const texts = await Promise.all(
+      (await this.readCallers()).map((caller) => {
+        const { records, ahead } = this.#names(caller);
+        return this.#connection.run("search calls", (redis) => redis.readCallsAhead(records, ahead));
+      }),
+    );
+    return pageOf(texts.flatMap(toRecords), search);
   }
 
   async #searchIn(order: string, search: CallSearch): Promise<CallPage> {
@@ -141,8 +177,15 @@ class RedisJournalStore implements JournalStore {
   }
 
   async readOpen(caller: string): Promise<CallRecord[]> {
-    const { records, open } = this.#names(caller);
-    return toRecords(await this.#connection.run("read open calls", (redis) => redis.readOpenCalls(records, open)));
+    const { records, open, ahead } = this.#names(caller);
+    const found = await this.#connection.run("read open calls", (redis) => redis.readOpenCalls(records, open, ahead));
+    const [opened, noted, kept] = found as [string[], string[], string[]];
+    const latest = new Map(toRecords(opened).map((record) => [record.toolCallId, record]));
+    for (const [at, text] of noted.entries()) {
+      const record = laterOf(text, kept[at]);
+      if (record !== undefined && isOpen(record)) latest.set(record.toolCallId, record);
+    }
+    return [...latest.values()];
   }
 
   async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
@@ -153,10 +196,12 @@ class RedisJournalStore implements JournalStore {
   }
 
   async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
-    const found = await this.#connection.run("read a call", (redis) =>
-      redis.hget(this.#names(caller).records, toolCallId),
+    const { records, ahead } = this.#names(caller);
+    const [kept, noted] = await Promise.all(
+      [records, ahead].map((key) => this.#connection.run("read a call", (redis) => redis.hget(key, toolCallId))),
     );
-    return toRecords(found === null ? [] : [found]).map(withoutSecrets)[0];
+    const record = laterOf(noted as string | null, kept as string | null);
+    return record === undefined ? undefined : withoutSecrets(record);
   }
 
   async readKept(caller: string, toolCallId: string): Promise<KeptTexts | undefined> {
@@ -226,11 +271,12 @@ class RedisJournalStore implements JournalStore {
     return `${this.#prefix}:callers`;
   }
 
-  #names(caller: string): { readonly records: string; readonly order: string; readonly open: string } {
+  #names(caller: string) {
     return {
       records: `${this.#prefix}:calls:${caller}`,
       order: `${this.#prefix}:order:${caller}`,
       open: `${this.#prefix}:open:${caller}`,
+      ahead: `${this.#prefix}:ahead:${caller}`,
     };
   }
 
@@ -253,6 +299,14 @@ const keptArguments = (texts: KeptTexts | undefined, now: number): readonly [str
 
 /** Comes after every text. */
 const LAST = Buffer.from([0xff]);
+
+/** What stands of a call: what was noted ahead of a later attempt, or the kept record. */
+function laterOf(noted: string | null, kept: string | null | undefined): CallRecord | undefined {
+  const [ahead, record] = [noted, kept].map((text) => (text ? (JSON.parse(text) as CallRecord) : undefined));
+  if (ahead === undefined || record === undefined) return ahead ?? record;
+  const isLater = ahead.attempts > record.attempts || startOf(ahead) > startOf(record);
+  return isLater && !stays(record, ahead) ? ahead : record;
+}
 
 const withoutSecrets = ({ blob: _blob, sent: _sent, ...record }: CallRecord): CallRecord => record;
 const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);
