@@ -67,7 +67,7 @@ export const isBeyond = (at: number, key: string, place: CallPlace): boolean =>
   at < place.at || (at === place.at && Buffer.compare(Buffer.from(key), Buffer.from(place.key)) < 0);
 
 /** The order of the list. */
-export const newestFirst = (a: CallRecord, b: CallRecord): number =>
+const newestFirst = (a: CallRecord, b: CallRecord): number =>
   startOf(b) - startOf(a) || Buffer.compare(Buffer.from(keyOf(b)), Buffer.from(keyOf(a)));
 
 export function isMeant(call: Omit<CallRecord, "steps" | "attempts">, startAt: number, filter: CallFilter): boolean {
