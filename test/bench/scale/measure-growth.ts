@@ -76,7 +76,7 @@ export async function measureGrowth(
       rows.push(row);
       if (why !== undefined) limit = { ...size, why };
     } catch (error) {
-      limit = { ...size, why: `it fails: ${String(error).split("\n")[0]}` };
+      limit = { ...size, why: `it fails: ${(error as Error).message.replace(/ to amqp:\S+/, "")}` };
     }
     process.stderr.write(`${JSON.stringify(limit ?? rows.at(-1))}\n`);
   }
@@ -175,7 +175,7 @@ async function said<T>(program: RunningProcess, name: string, ms: number): Promi
       .split("\n")
       .find((text) => text.startsWith(`{"${name}":`) && text.endsWith("}"));
     if (line !== undefined) return (JSON.parse(line) as Record<string, T>)[name] as T;
-    if (hasEnded) throw new Error(`callers end: ${/^\w*Error: .*/m.exec(program.stderr())?.[0] ?? "without a word"}`);
+    if (hasEnded) throw new Error(`callers end: ${/^\w*Error: (.*)/m.exec(program.stderr())?.[1] ?? "without a word"}`);
     if (performance.now() > end) throw new Error(`callers are not ${name} after ${ms} ms`);
   }
 }
