@@ -65,6 +65,7 @@ export function growthCurves(series: readonly Series[]): readonly Curve[] {
       "KiB of process and broker for each",
       (row) => (row.callerBytes + row.brokerBytesPerCaller) / 1_024,
     ),
+    curve("callers", "seconds until all are ready", ({ callersReadyMs }) => callersReadyMs / 1_000),
     curve("callers", "cores without calls", ({ idleCores }) => totalOf(idleCores)),
     curve("services", "KiB of discovery per caller in a minute", (row) => row.discoveryBytesPerMinute / 1_024),
     curve("services", "seconds until services are ready", ({ servicesReadyMs }) => servicesReadyMs / 1_000),

@@ -176,7 +176,7 @@ async function said<T>(program: RunningProcess, name: string, ms: number): Promi
       .find((text) => text.startsWith(`{"${name}":`) && text.endsWith("}"));
     if (line !== undefined) return (JSON.parse(line) as Record<string, T>)[name] as T;
     if (hasEnded) throw new Error(`callers end: ${/^\w*Error: (.*)/m.exec(program.stderr())?.[1] ?? "without a word"}`);
-    if (performance.now() > end) throw new Error(`callers are not ${name} after ${ms} ms`);
+    if (performance.now() > end) throw new Error(`callers are not ${name} after ${(ms / 1_000).toFixed(0)} s`);
   }
 }
 
