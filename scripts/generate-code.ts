@@ -22,7 +22,10 @@ const root = dirname(import.meta.dirname);
 process.chdir(root);
 
 /** The same programs as in scripts/bootstrap/made.mjs, which looks into no other folder for them. */
-const PROGRAMS = ["packages/sandbox/src/{job,local}/*.py", "services/scripts-manager/src/packages/installer/*.py"];
+const PROGRAMS = [
+  "packages/sandbox/src/{job,local}/*.py",
+  "services/scripts-manager/src/{calls,packages/installer}/*.py",
+];
 /** A program of parts, by the file that it begins with; the folder above it names it. */
 const JOINED = "packages/sandbox/src/supervisor/program/main.py";
 const CONTRACT = "packages/contracts/schema/service/contract.yaml";

@@ -140,6 +140,15 @@ export const stateKinds = {
     part: "files",
     open: (records) => records.files(),
   },
+  replays: {
+    holds: "what running scripts have asked tools for, and the answers",
+    keys: "rockbot:{replays}:*",
+    part: "replays",
+    open: (records) =>
+      records.open("replays", async (...at) =>
+        (await import("@rockbot/records/replays/redis")).connectRedisReplayStore(...at),
+      ),
+  },
   summaries: {
     holds: "what a model says that a service's tools are for",
     keys: "rockbot:{summaries}:*",

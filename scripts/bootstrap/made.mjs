@@ -150,6 +150,7 @@ async function inputsOfCode(root) {
     "packages/sandbox/src/job",
     "packages/sandbox/src/local",
     "packages/sandbox/src/supervisor/program",
+    "services/scripts-manager/src/calls",
     "services/scripts-manager/src/packages/installer",
     "scripts/generate",
     ...(await filesIn(root, "services")),

@@ -61,6 +61,10 @@ const uses: Readonly<Record<SharedState, (opened: OpenedState) => Promise<unknow
     };
     await journals?.write("me", [record]);
   },
+  replays: async ({ replays }) => {
+    const record = await replays?.open({ caller: "me", toolCallId: "1" }, "fresh");
+    if (record !== undefined) await replays?.note(record, "0", "head", Buffer.alloc(600_000, 1));
+  },
   figures: async ({ figureStore }) => figureStore?.keep("web", { at: 0, bytes: Buffer.alloc(20, 1) }),
   mcpSessions: async ({ mcpSessions }) => {
     await mcpSessions?.use("me", "1", { isNew: true, maxPerCaller: 1, idleMs: 60_000 });

@@ -10,8 +10,8 @@ export {
   ScriptLimit,
   type ScriptMessages,
   type ScriptOutcome,
+  type ScriptPort,
   type ScriptRunner,
-  type SendMessage,
 } from "./script-runner.ts";
 
 // To see that scripts have no network.

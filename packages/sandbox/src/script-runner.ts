@@ -20,6 +20,11 @@ export interface ScriptJob {
   readonly files?: ScriptFiles | undefined;
   /** Lets the script talk to this process while it runs. @default it cannot */
   readonly messages?: ScriptMessages | undefined;
+  /**
+   * The job whose script this one is run in place of: where its sandbox is still there, that ends first.
+   * @default none
+   */
+  readonly replaces?: string | undefined;
 }
 
 /** The files of a script. */
@@ -49,14 +54,19 @@ export interface ScriptMessages {
    */
   readonly module: string;
   /**
-   * Takes one message of the script, which may hold any bytes. It must not wait: what it starts answers by `send`.
+   * Takes one message of the script, which may hold any bytes. It must not wait: what it starts answers by `port`.
    * @throws {ToolError} to end the script with it
    */
-  onMessage(message: Buffer, send: SendMessage): void;
+  onMessage(message: Buffer, port: ScriptPort): void;
 }
 
-/** Sends a message to the script. Resolves once it is on its way, or nobody is there to read it. Never rejects. */
-export type SendMessage = (message: Buffer) => Promise<void>;
+/** The way to a script that runs. */
+export interface ScriptPort {
+  /** Sends a message to the script. Resolves once it is on its way, or nobody is there to read it. Never rejects. */
+  send(message: Buffer): Promise<void>;
+  /** The time that the script still has, in milliseconds. */
+  leftMs(): number;
+}
 
 /** The bounds that ended a script. */
 export const ScriptLimit = {

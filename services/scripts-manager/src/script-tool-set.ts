@@ -1,6 +1,7 @@
 import type { RateStore } from "@rockbot/records/rates";
 import type { ScriptRunner } from "@rockbot/sandbox";
 import type { ToolSet } from "@rockbot/tools";
+import type { ScriptTools } from "./calls/script-session.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import type { PythonFacts } from "./python-facts.ts";
 import { scriptsGuide } from "./scripts-guide.ts";
@@ -13,6 +14,8 @@ export interface ScriptToolSetOptions {
   readonly packages?: ScriptPackages | undefined;
   /** True if calls may name files, and scripts leave some. */
   readonly hasFiles: boolean;
+  /** Lets scripts call tools. @default they cannot */
+  readonly scriptTools?: ScriptTools | undefined;
   /** What scripts find, for the guide. @default it says less */
   readonly python?: PythonFacts | undefined;
   /** Counts the seconds that callers' scripts run, where the policy limits them. */
@@ -24,10 +27,26 @@ export interface ScriptToolSetOptions {
  */
 export function scriptToolSet(
   config: Readonly<ScriptsManagerConfig>,
-  { runner, packages, hasFiles, python, rates }: ScriptToolSetOptions,
+  { runner, packages, hasFiles, scriptTools, python, rates }: ScriptToolSetOptions,
 ): ToolSet {
   return {
-    tools: [scriptTool({ runner, packages, rates, bounds: config, isDangerous: config.unsafeLocalScripts })],
-    guides: [scriptsGuide(config, { hasPackages: packages !== undefined, hasFiles, python })],
+    tools: [
+      scriptTool({
+        runner,
+        packages,
+        scriptTools,
+        rates,
+        bounds: config,
+        isDangerous: config.unsafeLocalScripts,
+      }),
+    ],
+    guides: [
+      scriptsGuide(config, {
+        hasPackages: packages !== undefined,
+        hasFiles,
+        hasTools: scriptTools !== undefined,
+        python,
+      }),
+    ],
   };
 }

@@ -28,8 +28,14 @@ export function scriptsGuide(
   {
     hasPackages,
     hasFiles,
+    hasTools,
     python,
-  }: { readonly hasPackages: boolean; readonly hasFiles: boolean; readonly python: PythonFacts | undefined },
+  }: {
+    readonly hasPackages: boolean;
+    readonly hasFiles: boolean;
+    readonly hasTools: boolean;
+    readonly python: PythonFacts | undefined;
+  },
 ): ToolGuide {
   return {
     name: "scripts",
@@ -69,6 +75,7 @@ export function scriptsGuide(
             "",
           ]
         : []),
+      ...(hasTools ? TOOLS_FROM_CODE : []),
       "## What is denied",
       "",
       "- Any network. Fetch pages with other tools first, and pass what you got as `input_data`.",
@@ -111,3 +118,24 @@ export function scriptsGuide(
     ].join("\n"),
   };
 }
+
+const TOOLS_FROM_CODE = [
+  "## Tools from a script",
+  "",
+  "A script may call the tools that the operator names for it. `dir(tools)` lists them, and often there are none:",
+  "",
+  "```python",
+  "from rockbot import tools",
+  "pages = tools.parallel([tools.a.web_browse(url=url) for url in urls])",
+  'print(sum("price" in page for page in pages))',
+  "```",
+  "",
+  "- `tools.NAME(argument=value)` waits for the answer: the tool's value, or its text where it has no value. `help(tools.NAME)` names the arguments.",
+  '- `tools.a.NAME(...)` is a call that `await` or `tools.parallel([...])` makes. `tools.search("words")` finds tools.',
+  "- A call that fails raises `rockbot.ToolError`, with `code` and `message`.",
+  "- Use tools from a script for many calls, for loops and joins, and for answers of which you need a small part: only what you print comes back. Call a tool yourself for one answer that you want to read.",
+  "- A call counts as yours: the same rights, limits and approvals hold. A script whose call waits for people ends in `pending`, and goes on afterwards.",
+  "- A script that is cut off runs again from its first line, and gets the answers that it got before. So it must ask for the same things each time. Take the time from `rockbot.started_at`, do not seed `random`, and sort a set before you loop over it.",
+  "- Only the first thread of the script calls tools.",
+  "",
+];

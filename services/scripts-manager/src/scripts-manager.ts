@@ -1,8 +1,11 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import type { JournalStore } from "@rockbot/records/journal";
 import { createMemoryRateStore } from "@rockbot/records/rates";
+import { createMemoryReplayStore, type ReplayStore } from "@rockbot/records/replays";
 import { type CanaryTarget, checkNetwork, type ScriptRunner } from "@rockbot/sandbox";
-import { type StartServiceOptions, serveTools } from "@rockbot/tools";
+import { createToolCaller, type StartServiceOptions, serveTools, type ToolCaller } from "@rockbot/tools";
+import { ScriptTools } from "./calls/script-session.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { readPythonFacts } from "./python-facts.ts";
 import { scriptToolSet } from "./script-tool-set.ts";
@@ -23,6 +26,10 @@ export interface StartScriptsManagerOptions extends StartServiceOptions {
    * @default nothing is tried
    */
   readonly mustNotReach?: readonly CanaryTarget[] | undefined;
+  /** Where the calls of scripts are kept until their scripts have ended. @default this process */
+  readonly replays?: ReplayStore | undefined;
+  /** Where the journal of these calls outlives this process. @default nowhere */
+  readonly journals?: JournalStore | undefined;
 }
 
 /**
@@ -37,7 +44,20 @@ export interface StartScriptsManagerOptions extends StartServiceOptions {
 export async function startScriptsManager(
   bus: Bus,
   config: Readonly<ScriptsManagerConfig>,
-  { runner, packages, mustNotReach, log = silentLogger, rates: shared, signal, ...options }: StartScriptsManagerOptions,
+  {
+    runner,
+    packages,
+    mustNotReach,
+    replays,
+    journals,
+    service,
+    policy,
+    blobs,
+    log = silentLogger,
+    rates: shared,
+    signal,
+    ...options
+  }: StartScriptsManagerOptions,
 ): Promise<AsyncDisposable> {
   signal?.throwIfAborted();
   await using started = new AsyncDisposableStack();
@@ -56,9 +76,31 @@ export async function startScriptsManager(
   });
   log.info({ kind: runner.kind, python: python?.version }, "ready to run scripts");
   const hasFiles = options.files !== undefined && runner.carriesFiles === true;
+  const scriptTools =
+    policy === undefined
+      ? undefined
+      : new ScriptTools({
+          caller: openedOnce(started, () =>
+            createToolCaller(bus, {
+              agent: service,
+              results: journals === undefined ? "copy" : "result",
+              journals,
+              policy,
+              blobs,
+              log,
+            }),
+          ),
+          store: replays ?? started.use(createMemoryReplayStore()),
+          policy,
+          maxCalls: config.maxToolCalls,
+          maxAnswerBytes: config.maxToolAnswersMiB * 1024 ** 2,
+        });
   started.use(
-    await serveTools(bus, scriptToolSet(config, { runner, packages, hasFiles, python, rates }), {
+    await serveTools(bus, scriptToolSet(config, { runner, packages, hasFiles, scriptTools, python, rates }), {
       ...options,
+      service,
+      policy,
+      blobs,
       forms: [scriptRequestForm],
       concurrency: config.sandboxCeiling,
       waiting: config.queueLength,
@@ -80,4 +122,17 @@ async function refuseReach(
   log.info({ kind: runner.kind, verdicts }, "tried which addresses scripts reach");
   if (refusal !== undefined)
     throw new ToolError(ToolErrorCode.Unavailable, refusal, { details: { reason: "network", verdicts } });
+}
+
+/** Opens the caller with the first script that may call a tool: before, this process has no rights to be one. */
+function openedOnce(started: AsyncDisposableStack, open: () => Promise<ToolCaller>): () => Promise<ToolCaller> {
+  let opening: Promise<ToolCaller> | undefined;
+  started.defer(async () => (await opening?.catch(() => undefined))?.[Symbol.asyncDispose]());
+  return () => {
+    opening ??= open().catch((error: unknown) => {
+      opening = undefined;
+      throw error;
+    });
+    return opening;
+  };
 }

@@ -20,6 +20,7 @@ export const SHARES = {
   blobs: 1 / 8,
   tasks: 1 / 16,
   files: 1 / 16,
+  replays: 1 / 64,
   schedules: 1 / 64,
   trust: 1 / 64,
   pages: 1 / 16,

@@ -38,7 +38,7 @@ for size in (0, 1, 7_000, 7_001, 900_000):
     rockbot.send(b"x" * size)
     print(len(rockbot.receive()))
 `;
-    const outcome = await run(script, (message, send) => void send(Buffer.concat([message, message, message])));
+    const outcome = await run(script, (message, { send }) => void send(Buffer.concat([message, message, message])));
 
     expect(outcome).toMatchObject({ stdout: "0\n3\n21000\n21003\n2700000\n", exitCode: 0, strangers: 0 });
   });
@@ -50,7 +50,7 @@ for _ in range(100): rockbot.send(b"more")
 time.sleep(1)
 print(len(rockbot.receive()))
 `;
-    const outcome = await run(script, (_, send) => void send(Buffer.alloc(100_000)));
+    const outcome = await run(script, (_, { send }) => void send(Buffer.alloc(100_000)));
 
     expect(outcome).toMatchObject({ stdout: "100000\n", exitCode: 0 });
   });
@@ -66,7 +66,7 @@ rockbot.send(b"own")
 print(rockbot.receive().decode())
 `;
     const heard: string[] = [];
-    const outcome = await run(script, (message, send) => {
+    const outcome = await run(script, (message, { send }) => {
       heard.push(message.toString());
       void send(message);
     });

@@ -18,7 +18,11 @@ export interface Channel {
 }
 
 /** Puts messages together and hands them on. What is sent goes in order, one message after the other. */
-export function createChannel(input: Writable, { onMessage }: ScriptMessages, signal: AbortSignal): Channel {
+export function createChannel(
+  input: Writable,
+  messages: ScriptMessages,
+  { signal, leftMs }: { readonly signal: AbortSignal; readonly leftMs: () => number },
+): Channel {
   let held: Buffer[] = [];
   let heldBytes = 0;
   let sending: Promise<void> = Promise.resolve();
@@ -37,7 +41,7 @@ export function createChannel(input: Writable, { onMessage }: ScriptMessages, si
       const message = Buffer.concat(held);
       held = [];
       heldBytes = 0;
-      onMessage(message, send);
+      messages.onMessage(message, { send, leftMs });
     },
   };
 }

@@ -97,7 +97,6 @@ interface FollowOptions extends RunJobOptions {
 
 async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions): Promise<JobOutcome> {
   const { send, keepBytes, tailBytes, onOutput, endBy = Number.POSITIVE_INFINITY, signal } = options;
-  const channel = job.messages === undefined ? undefined : createChannel(sandbox.input, job.messages, signal);
   const files = job.files === undefined ? undefined : new ReceivedFiles(job.files);
   const out = new KeptText(keepBytes, tailBytes);
   const err = new KeptText(keepBytes, tailBytes);
@@ -106,6 +105,9 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
   let startedAt = 0;
   let timer: NodeJS.Timeout | undefined;
   let isOverdue = false;
+  const leftMs = (): number => Math.min(startedAt + (timeoutMs ?? job.timeoutMs), endBy) - performance.now();
+  const channel =
+    job.messages === undefined ? undefined : createChannel(sandbox.input, job.messages, { signal, leftMs });
   const readFirst = (): void => {
     timer = setTimeout(endOverdue, READ_FIRST_MS);
   };

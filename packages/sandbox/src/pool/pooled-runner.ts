@@ -137,6 +137,7 @@ class PooledRunner implements ScriptRunner {
   ): Promise<ScriptOutcome> {
     let taken: TakenSandbox | undefined;
     try {
+      if (job.replaces !== undefined) await (await this.#pool.find(job.replaces, signal))?.discard();
       taken = mayHaveBegun ? await this.#pool.find(job.id, signal) : undefined;
       taken ??= await this.#takeNew(job, signal, endBy - LEAST_RUN_MS);
       const waitMs = performance.now() - arrived;

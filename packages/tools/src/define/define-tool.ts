@@ -108,6 +108,11 @@ export function defineTool<Input, Output>(
 ): Tool;
 export function defineTool<Input, Output>(
   definition: ToolDefinition<Input, Output>,
+  run: Run<Input, Output, ResumableCallContext & AskingCallContext>,
+  options: ToolPromises & AskingPromises,
+): Tool;
+export function defineTool<Input, Output>(
+  definition: ToolDefinition<Input, Output>,
   run: Run<Input, Output, ResumableCallContext>,
   options: ToolPromises,
 ): Tool;

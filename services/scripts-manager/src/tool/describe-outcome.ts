@@ -106,10 +106,16 @@ function section(name: string, text: string, shown: number): string {
     : `${name}, the last ${shown} characters of ${text.length}:\n${text.slice(-shown).trimEnd()}`;
 }
 
-function dropped({ droppedBytes: { stdout, stderr } }: ScriptOutcome): string {
+function dropped({ droppedBytes: { stdout, stderr }, strangers }: ScriptOutcome): string {
+  const unheard =
+    strangers === 0
+      ? ""
+      : `\n\n[${strangers} messages of processes that the script had started were not taken: only its first process calls tools.]`;
   const parts = [
     ...(stdout > 0 ? [`${stdout} further bytes of stdout`] : []),
     ...(stderr > 0 ? [`${stderr} further bytes of stderr`] : []),
   ];
-  return parts.length === 0 ? "" : `\n\n[${parts.join(" and ")} were printed and are not kept. Print less.]`;
+  return parts.length === 0
+    ? unheard
+    : `\n\n[${parts.join(" and ")} were printed and are not kept. Print less.]${unheard}`;
 }

@@ -20,6 +20,8 @@ export interface FilesOfScriptOptions {
   readonly runner: Pick<ScriptRunner, "carriesFiles">;
   /** What the files of one script may have in all, each way. */
   readonly mostBytes: number;
+  /** True if the script has read untrusted content by now. */
+  readonly isUntrusted: () => boolean;
 }
 
 /**
@@ -30,7 +32,7 @@ export interface FilesOfScriptOptions {
 export async function filesOfScript(
   { files_in }: ToolExecutePythonScriptInput,
   { files }: Pick<ToolCallContext, "files">,
-  { runner, mostBytes }: FilesOfScriptOptions,
+  { runner, mostBytes, isUntrusted }: FilesOfScriptOptions,
 ): Promise<FilesOfScript | undefined> {
   const named = Object.entries(files_in ?? {}) as [string, string][];
   if (files === undefined || runner.carriesFiles !== true) {
@@ -70,7 +72,7 @@ export async function filesOfScript(
       mostBytes,
       async onFile(name, parts) {
         try {
-          left.push(await files.leave({ name, bytes: parts }));
+          left.push(await files.leave({ name, bytes: parts, isUntrusted: isUntrusted() }));
         } catch (error) {
           refused.push(
             error instanceof ToolError ? error.message : `Cannot keep ${JSON.stringify(name)}: it did not come whole`,

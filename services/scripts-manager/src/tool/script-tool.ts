@@ -1,8 +1,16 @@
 import { createHash } from "node:crypto";
-import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput, tools } from "@rockbot/contracts";
+import {
+  ToolError,
+  ToolErrorCode,
+  type ToolExecutePythonScriptInput,
+  type ToolExecutePythonScriptOutput,
+  tools,
+} from "@rockbot/contracts";
 import type { RateStore } from "@rockbot/records/rates";
 import { goesOn, type PackageLayer, type ScriptRunner } from "@rockbot/sandbox";
-import { defineTool, type Tool, type ToolCallContext } from "@rockbot/tools";
+import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
+import { lostScript } from "../calls/script-call-errors.ts";
+import type { ScriptContext, ScriptSession, ScriptTools } from "../calls/script-session.ts";
 import { describeOutcome } from "./describe-outcome.ts";
 import { liveOutput } from "./live-output.ts";
 import { filesOfScript } from "./script-files.ts";
@@ -38,6 +46,8 @@ export interface ScriptToolOptions {
   /** Counts the seconds that callers' scripts run, where the policy limits them. */
   readonly rates: RateStore;
   readonly bounds: ScriptBounds;
+  /** Lets scripts call tools. @default they cannot */
+  readonly scriptTools?: ScriptTools | undefined;
   /** Scripts run without a sandbox: then a policy has to name the tool in full. @default false */
   readonly isDangerous?: boolean | undefined;
 }
@@ -48,53 +58,97 @@ export interface ScriptToolOptions {
  * the bounds, and never past its call's deadline. What it asks for is kept for it while packages are installed, but for
  * half of its call's time.
  */
-export function scriptTool({ runner, packages, rates, bounds, isDangerous = false }: ScriptToolOptions): Tool {
+export function scriptTool({ scriptTools, isDangerous = false, ...parts }: ScriptToolOptions): Tool {
+  const { runner } = parts;
+  const definition = { ...tools.executePythonScript, dangerous: isDangerous };
+  if (scriptTools === undefined)
+    return defineTool(definition, (input, context) => runScript(input, context, parts), {
+      isResumable: runner.isResumable,
+    });
   return defineTool(
-    { ...tools.executePythonScript, dangerous: isDangerous },
-    async (input, context) => {
-      checkSizes(input, bounds);
-      const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);
-      const timeoutMs = timeoutSeconds * 1_000;
-      const files = await filesOfScript(input, context, { runner, mostBytes: (bounds.storageMiB * 1024 ** 2) / 2 });
-      const seconds = await takeScriptSeconds(rates, timeoutSeconds, context);
-      let usedMs = 0;
-      try {
-        const layer = await install(input, packages, timeoutMs, context);
-        const begun = performance.now();
-        const job = {
-          id: jobIdOf(context),
-          script: input.script,
-          input: input.input_data ?? undefined,
-          timeoutMs,
-          packages: layer,
-          files: files?.job,
-        };
-        try {
-          const { signal, deadline, mayHaveBegun, progress } = context;
-          const onOutput = liveOutput(progress);
-          const outcome = await runner.run(job, { signal, deadline, mayHaveBegun, onOutput });
-          usedMs = outcome.durations.runMs;
-          return describeOutcome(outcome, {
-            timeoutMs,
-            maxTimeoutSeconds: bounds.maxTimeoutSeconds,
-            pinned: layer?.pinned ?? [],
-            files,
-          });
-        } catch (error) {
-          if (!isNotStarted(error)) usedMs = performance.now() - begun;
-          throw error;
-        }
-      } finally {
-        if (!goesOn(runner, context.signal)) seconds.giveBack(timeoutSeconds - usedMs / 1_000); // else the process that takes it up does
-      }
+    definition,
+    async (input, context: ScriptContext) => {
+      const session = await scriptTools.open(context);
+      if (session !== undefined) return runScript(input, context, { ...parts, session });
+      if (context.mayHaveBegun && !runner.isResumable) throw lostScript();
+      return runScript(input, context, parts);
     },
-    { isResumable: runner.isResumable },
+    { isResumable: true, asks: true, dropHandle: (handle) => scriptTools.drop(handle) },
   );
 }
 
-const jobIdOf = ({ caller, toolCallId }: ToolCallContext): string =>
+interface RunScriptParts extends Pick<ScriptToolOptions, "runner" | "packages" | "rates" | "bounds"> {
+  readonly session?: ScriptSession | undefined;
+}
+
+async function runScript(
+  input: ToolExecutePythonScriptInput,
+  context: ToolCallContext & Pick<ScriptContext, "mayHaveBegun">,
+  { runner, packages, rates, bounds, session }: RunScriptParts,
+): Promise<ToolResult<ToolExecutePythonScriptOutput>> {
+  checkSizes(input, bounds);
+  const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);
+  const timeoutMs = timeoutSeconds * 1_000;
+  const files = await filesOfScript(input, context, {
+    runner,
+    mostBytes: (bounds.storageMiB * 1024 ** 2) / 2,
+    isUntrusted: () => session?.hasReadUntrusted === true,
+  });
+  const seconds = await takeScriptSeconds(rates, timeoutSeconds, context);
+  let usedMs = 0;
+  try {
+    const layer = await install(input, packages, timeoutMs, context);
+    const begun = performance.now();
+    const job = {
+      ...jobOf(context, session),
+      script: input.script,
+      input: input.input_data ?? undefined,
+      timeoutMs,
+      packages: layer,
+      files: files?.job,
+      messages: session?.messages,
+    };
+    try {
+      const { deadline, mayHaveBegun, progress } = context;
+      // What it prints on its way back to where it was has been told before.
+      const onOutput = liveOutput((update) => {
+        if (session?.isCaughtUp !== false) progress(update);
+      });
+      const signal = session === undefined ? context.signal : AbortSignal.any([context.signal, session.stopped]);
+      // One that calls tools is run again from its record, and never taken up.
+      const outcome = await runner.run(job, {
+        signal,
+        deadline,
+        mayHaveBegun: session === undefined && mayHaveBegun,
+        onOutput,
+      });
+      usedMs = outcome.durations.runMs;
+      const { maxTimeoutSeconds } = bounds;
+      const result = describeOutcome(outcome, { timeoutMs, maxTimeoutSeconds, pinned: layer?.pinned ?? [], files });
+      return session === undefined ? result : await session.done(result);
+    } catch (error) {
+      if (!isNotStarted(error)) usedMs = performance.now() - begun;
+      return session === undefined ? raise(error) : await session.failed(error);
+    }
+  } finally {
+    if (!goesOn(runner, context.signal)) seconds.giveBack(timeoutSeconds - usedMs / 1_000); // else the process that takes it up does
+  }
+}
+
+function raise(error: unknown): never {
+  throw error;
+}
+
+/** Each run of a script that calls tools is a job of its own. */
+function jobOf(context: ToolCallContext, session: ScriptSession | undefined): { id: string; replaces?: string } {
+  if (session === undefined) return { id: jobIdOf(context) };
+  const { attempt } = session;
+  return { id: jobIdOf(context, attempt), ...(attempt > 1 ? { replaces: jobIdOf(context, attempt - 1) } : {}) };
+}
+
+const jobIdOf = ({ caller, toolCallId }: ToolCallContext, ...attempt: readonly number[]): string =>
   createHash("sha256")
-    .update(JSON.stringify([caller, toolCallId]))
+    .update(JSON.stringify([caller, toolCallId, ...attempt]))
     .digest("hex")
     .slice(0, 32);
 

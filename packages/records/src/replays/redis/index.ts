@@ -1,0 +1,1 @@
+export { connectRedisReplayStore, type RedisReplayStoreOptions } from "./redis-replay-store.ts";
