@@ -2,25 +2,36 @@ import { once } from "node:events";
 import { PassThrough } from "node:stream";
 import type { ScriptFiles } from "../script-runner.ts";
 
-/** Hands on the files that a script has left, one after the other, as fast as they are taken. */
+/**
+ * Hands on the files that a script has left, one after the other, as fast as they are taken. What is beyond the bounds is
+ * dropped, whatever the sandbox says.
+ */
 export class ReceivedFiles {
-  readonly #onFile: ScriptFiles["onFile"];
+  readonly #files: Pick<ScriptFiles, "mostFiles" | "mostBytes" | "onFile">;
   #current: { readonly stream: PassThrough; readonly taken: Promise<void> } | undefined;
+  #begun = 0;
+  #bytes = 0;
 
-  constructor({ onFile }: ScriptFiles) {
-    this.#onFile = onFile;
+  constructor(files: Pick<ScriptFiles, "mostFiles" | "mostBytes" | "onFile">) {
+    this.#files = files;
   }
 
   /** Begins the next file, once the one before was taken. */
   async begin(name: string): Promise<void> {
     await this.end();
+    this.#begun += 1;
+    if (this.#begun > this.#files.mostFiles) return;
     const stream = new PassThrough();
     stream.on("error", () => {}); // it was taken in part only: its taker says why
-    this.#current = { stream, taken: this.#onFile(name, stream).catch(() => {}) };
+    const taken = this.#files.onFile(name, stream).catch(() => {});
+    void taken.then(() => stream.destroy()); // nothing piles up for one who takes no more
+    this.#current = { stream, taken };
   }
 
   /** Resolves once there is room for more. Bytes that nobody takes are dropped. */
   async add(bytes: Buffer): Promise<void> {
+    this.#bytes += bytes.length;
+    if (this.#bytes > this.#files.mostBytes) return this.cut();
     const current = this.#current;
     if (current === undefined || current.stream.destroyed || current.stream.write(bytes)) return;
     const settled = new AbortController();
@@ -38,6 +49,6 @@ export class ReceivedFiles {
 
   /** Gives up a file whose rest does not come. */
   cut(): void {
-    this.#current?.stream.destroy(new Error("the sandbox is gone"));
+    this.#current?.stream.destroy(new Error("the rest of the file does not come"));
   }
 }

@@ -103,6 +103,7 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
   let isSent = false;
   let timeoutMs: number | undefined;
   let startedAt = 0;
+  let filesBy: number | undefined;
   let timer: NodeJS.Timeout | undefined;
   let isOverdue = false;
   const leftMs = (): number => Math.min(startedAt + (timeoutMs ?? job.timeoutMs), endBy) - performance.now();
@@ -132,7 +133,9 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         );
       } else if (frame.frame === "file") {
         clearTimeout(timer); // the script has ended, and its files take their time
-        timer = setTimeout(endOverdue, Math.min(FILES_MS, Math.max(0, endBy - performance.now()) + OVERDUE_ANSWER_MS));
+        filesBy ??= performance.now() + FILES_MS;
+        const until = Math.min(filesBy, endBy + OVERDUE_ANSWER_MS);
+        timer = setTimeout(endOverdue, Math.max(0, until - performance.now()));
         await files?.begin(frame.name);
       } else if (frame.frame === "fileData") {
         await files?.add(Buffer.from(frame.data, "base64"));
