@@ -37,11 +37,18 @@ redis.call('PEXPIRE', KEYS[1], ARGV[5])
 redis.call('SET', KEYS[2], KEYS[1] .. ' ' .. member, 'PX', ARGV[3])
 return 1`,
   },
-  /** KEYS: part, blob. ARGV: ttl. The part becomes the blob, unless there is one. */
+  /**
+   * KEYS: part, blob, ownerOf. ARGV: ttl. The part becomes the blob, unless there is one. Answers 0 if the part has lost
+   * its place to another of its owner meanwhile.
+   */
   commitBlob: {
-    numberOfKeys: 2,
+    numberOfKeys: 3,
     lua: `
 if redis.call('EXISTS', KEYS[2]) == 1 then return redis.call('DEL', KEYS[1]) end
+if redis.call('EXISTS', KEYS[3]) == 0 then
+  redis.call('DEL', KEYS[1])
+  return 0
+end
 redis.call('RENAME', KEYS[1], KEYS[2])
 return redis.call('PEXPIRE', KEYS[2], ARGV[1])`,
   },

@@ -63,3 +63,15 @@ test("what nobody has fetched for a minute gives way to more of its owner", asyn
   await store.put("new", new Uint8Array(60), options);
   await expect(store.get("old", 60)).rejects.toMatchObject({ code: "missing" });
 });
+
+test("blobs of one owner that come at once have no more room together than one after the other", async () => {
+  const prefix = uniquePrefix();
+  await using store = await connectRedisBlobStore(url, { prefix, maxBytesPerOwner: 100 });
+  const names = Array.from({ length: 8 }, (_, i) => `${i}`);
+  const puts = await Promise.allSettled(names.map((name) => store.put(name, new Uint8Array(60), options)));
+  const gets = await Promise.allSettled(names.map((name) => store.get(name, 60)));
+  expect(gets.map(({ status }) => status)).toEqual(puts.map(({ status }) => status));
+  expect(puts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
+  for (const put of puts)
+    if (put.status === "rejected") expect(put.reason).toMatchObject({ name: "BlobError", code: "full" });
+});

@@ -111,7 +111,10 @@ class RedisBlobStore implements BlobStore {
           at === 0 ? redis.set(part, piece, "PX", PART_MS) : redis.append(part, piece),
         );
       }
-      await this.#connection.run(`keep ${kind.one}`, (redis) => redis.commitBlob(part, this.#key("blob", name), ttlMs));
+      const kept = await this.#connection.run(`keep ${kind.one}`, (redis) =>
+        redis.commitBlob(part, this.#key("blob", name), this.#key("owner", name), ttlMs),
+      );
+      if (kept === 0) throw blobsFull(length, maxBytes, kind);
     } catch (error) {
       await this.#connection.run(`give up ${kind.one}`, (redis) => redis.unlink(part)).catch(() => {}); // it expires, as does its place
       throw error;
