@@ -1,10 +1,11 @@
+import type { IncomingMessage } from "node:http";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { type FileInfo, type FileStore, MAX_FILE_BYTES, noSuchFile, shownFile } from "@rockbot/records/files";
 import type { Context } from "hono";
 import type { GatewayEnv } from "../door/guard.ts";
 import { HttpErrorCode } from "../http/http-error.ts";
-import { chunksOf } from "../http/read-body.ts";
+import { chunksOf, cutOff } from "../http/read-body.ts";
 import { sendStream } from "../http/send-stream.ts";
 import { rangeOf } from "./byte-range.ts";
 
@@ -59,11 +60,17 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
         name: c.req.query("name") ?? "",
         type: incoming.headers["content-type"],
         isUntrusted: readMark(c.req.header("rockbot-untrusted")),
-        bytes: chunksOf(incoming),
+        bytes: bodyOf(incoming),
       };
-      const info = await visit.receive(() => files.put(ownerOf(c), file));
-      visit.run();
-      return c.json(shown(info), 201);
+      const kept = files.put(ownerOf(c), file);
+      try {
+        const info = await visit.receive(() => kept);
+        visit.run();
+        return c.json(shown(info), 201);
+      } catch (error) {
+        kept.then(({ handle }) => files.delete(ownerOf(c), handle)).catch(() => {}); // else it expires
+        throw error;
+      }
     },
     list: async (c) => c.json({ files: (await files.list(ownerOf(c))).map(shown) }),
     async read(c) {
@@ -97,6 +104,15 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
       return c.body(null, 204);
     },
   };
+}
+
+/** @throws {ToolError} once the client is gone */
+async function* bodyOf(incoming: IncomingMessage): AsyncIterable<Buffer> {
+  try {
+    yield* chunksOf(incoming);
+  } catch (error) {
+    throw cutOff(error);
+  }
 }
 
 const shown = (file: FileInfo) => ({ ...shownFile(file), expiresAt: new Date(file.expiresAt).toISOString() });

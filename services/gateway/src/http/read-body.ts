@@ -49,11 +49,15 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
     return Buffer.isBuffer(read) ? read : new McpRequestTooLargeError(read.id);
   } catch (error) {
     if (error instanceof BodyTooLargeError) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
-    return new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", {
-      cause: error,
-    });
+    return cutOff(error);
   }
 }
+
+/** The error for a body that ended early. */
+export const cutOff = (cause: unknown): ToolError =>
+  new ToolError(ToolErrorCode.Cancelled, "Cannot read the body: the connection ended before it was complete", {
+    cause,
+  });
 
 /** The stream outlives a refusal: the answer still goes out on its socket. */
 export const chunksOf = (incoming: IncomingMessage): AsyncIterable<Buffer> =>
