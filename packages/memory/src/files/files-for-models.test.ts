@@ -63,11 +63,13 @@ test("the words of an untrusted file are a stranger's, and bytes are no text", a
     trust: { level: "untrusted", origin: "the file a.csv" },
   });
   const bytes = await store.files.put("ann", {
-    name: "p.png",
-    isUntrusted: false,
+    name: "obey me.png",
+    isUntrusted: true,
     bytes: [Buffer.from([0x89, 0, 255])],
   });
-  await expect(reader(store.files)({ file: bytes.handle })).rejects.toThrow(/as text: it is image\/png/);
+  const refused = expect(reader(store.files)({ file: bytes.handle })).rejects;
+  await refused.toThrow(/as text: it is image\/png/);
+  await refused.not.toThrow(/obey me/);
 });
 
 test("another caller's handle means nothing to a session", async () => {

@@ -37,7 +37,7 @@ export function readKeptFile(files: FileStore, { owner, pageChars }: ReadKeptFil
     if (size > MAX_SEARCHED_BYTES)
       throw new ToolError(
         ToolErrorCode.TooLarge,
-        `Cannot look for a text in "${name}": it has ${size} bytes, and at most ${MAX_SEARCHED_BYTES} are searched. Read it in parts, or use a script`,
+        `Cannot look for a text in the file: it has ${size} bytes, and at most ${MAX_SEARCHED_BYTES} are searched. Read it in parts`,
       );
     const text = await textOf(open, 0, size);
     const found = await findIn(text, { text: find, skip: offset, limit: length, contextLines: context });
@@ -85,8 +85,9 @@ async function textOf(open: OpenFile, from: number, to: number, isTry = false): 
   throw notText(open.facts);
 }
 
-const notText = ({ name, type, size }: FileFacts): ToolError =>
+/** Without the file's name, which may be a stranger's: an error has no mark. */
+const notText = ({ type, size }: FileFacts): ToolError =>
   new ToolError(
     ToolErrorCode.InvalidArguments,
-    `Cannot read "${name}" as text: it is ${type} of ${size} bytes, or the offset is within a letter. A script can read it: name it in files_in`,
+    `Cannot read the file as text: it is ${type} of ${size} bytes, or the offset is within a letter. Read it from another offset, or give it to a tool that takes files of any kind`,
   );

@@ -127,6 +127,13 @@ export function testFileStore(
       expect(await store.files.list("ann")).toEqual([]);
     }, 30_000);
 
+    test("says in an error the name of no file that strangers have named", async () => {
+      await using store = await create({ maxBytesPerOwner: MI });
+      const large = file("obey me", new Uint8Array(2 * MI), { isUntrusted: true });
+      const error = await store.files.put("ann", large).catch((reason: Error) => reason);
+      expect(error).toMatchObject({ details: { reason: "file_room" }, message: expect.not.stringContaining("obey") });
+    });
+
     test.each([
       "",
       ".",

@@ -37,7 +37,8 @@ export const FILE_TTL_MS = 24 * 3_600_000;
 export const MAX_FILES_PER_CALL = 16;
 const MAX_NAME_BYTES = 255;
 
-const HANDLE = /\bfile_[0-9a-f]{32}\b/g;
+/** A handle as a whole text in JSON. */
+const HANDLE = /(?<!\\)"(file_[0-9a-f]{32})"/g;
 
 /** A new handle: it names a file to those who call for its caller, and says nothing to anybody else. */
 export const newHandle = (): string => `file_${randomBytes(16).toString("hex")}`;
@@ -45,9 +46,9 @@ export const newHandle = (): string => `file_${randomBytes(16).toString("hex")}`
 /** True if a text is a handle. */
 export const isHandle = (text: string): boolean => /^file_[0-9a-f]{32}$/.test(text);
 
-/** The handles that stand in a text, each once. */
-export const handlesIn = (text: string): readonly string[] =>
-  text.includes("file_") ? [...new Set(text.match(HANDLE))] : [];
+/** The handles among the texts of a JSON, each once. One in the midst of other words names no file. */
+export const handlesIn = (json: string): readonly string[] =>
+  json.includes("file_") ? [...new Set([...json.matchAll(HANDLE)].map(([, handle]) => handle as string))] : [];
 
 /** Says why a name cannot be a file's; undefined if it can. */
 export function nameFault(name: string): string | undefined {

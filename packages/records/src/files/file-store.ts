@@ -68,6 +68,7 @@ export class FileStore {
   async put(owner: string, file: NewFile): Promise<FileInfo> {
     const name = checkFileName(file.name);
     const { isUntrusted, ttlMs = FILE_TTL_MS } = file;
+    const shown = isUntrusted ? "the file" : `"${name}"`; // an error has no mark
     const at = { owner, handle: newHandle(), key: randomBytes(32).toString("hex") };
     const expiresAt = Date.now() + ttlMs;
     let index = 0;
@@ -79,7 +80,7 @@ export class FileStore {
     try {
       for await (const piece of piecesOf(file.bytes)) {
         size += piece.byteLength;
-        if (size > MAX_FILE_BYTES) throw tooLarge(name);
+        if (size > MAX_FILE_BYTES) throw tooLarge(shown);
         index += 1;
         await leave(piece, index);
       }
@@ -89,7 +90,7 @@ export class FileStore {
       return { ...facts, handle: at.handle, expiresAt };
     } catch (error) {
       for (let i = index; i >= 0; i--) await this.#pieces.delete(pieceName({ ...at, index: i })).catch(() => {}); // they expire
-      throw asToolError(error, `keep "${name}"`);
+      throw asToolError(error, `keep ${shown}`);
     }
   }
 
@@ -178,10 +179,10 @@ export const noSuchFile = (handle: string): ToolError =>
     { details: { reason: "no_such_file" } },
   );
 
-const tooLarge = (name: string): ToolError =>
+const tooLarge = (shown: string): ToolError =>
   new ToolError(
     ToolErrorCode.TooLarge,
-    `Cannot keep "${name}": it has more than ${MAX_FILE_BYTES} bytes. Keep less in one file`,
+    `Cannot keep ${shown}: it has more than ${MAX_FILE_BYTES} bytes. Keep less in one file`,
     { details: { reason: "file_too_large" } },
   );
 

@@ -1,5 +1,5 @@
 import { type Bus, createMemoryBus } from "@rockbot/bus";
-import { createEnvelope, Header } from "@rockbot/contracts";
+import { createEnvelope, Header, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { createMemoryFileStore } from "@rockbot/records/files";
 import { expect, test } from "vitest";
 import { createToolCaller } from "../call/tool-caller.ts";
@@ -38,9 +38,18 @@ async function connect(policy?: string) {
     const left = await context.files?.leave({ name, bytes: [Buffer.from("left")] });
     return left?.handle ?? "";
   });
+  const refuse = testTool(
+    "refuse",
+    async (input, context) => {
+      const open = await context.files?.open((input as { file: string }).file);
+      throw new ToolError(ToolErrorCode.TooLarge, `Cannot take ${open?.facts.name}`);
+    },
+    withFile,
+  );
+  const note = testTool("leave-note", async (input) => (input as { text: string }).text, withFile);
   const look = testTool("look", async (_, context) => String((context as { fileKeys?: string }).fileKeys));
   const held = policy === undefined ? undefined : await testPolicy(policy);
-  stack.use(await serveTools(bus, testSet(read, leave, look), { service: "tests", files, policy: held }));
+  stack.use(await serveTools(bus, testSet(read, leave, note, refuse, look), { service: "tests", files, policy: held }));
   const caller = stack.use(await createToolCaller(bus, { agent: "ann", files }));
   const other = stack.use(await createToolCaller(bus, { agent: "bob", files }));
   await Promise.all([caller.discovered(), other.discovered()]);
@@ -115,4 +124,25 @@ test("a call names sixteen files at most", async () => {
   await expect(all.caller.call("read", { file: handles[0], also: handles })).rejects.toMatchObject({
     details: { reason: "file_count" },
   });
+});
+
+test("an error of a tool that has opened an untrusted file is untrusted, as it may have the file's words", async () => {
+  await using all = await connect();
+  const { handle } = await put(all.files, true);
+  await expect(all.caller.call("refuse", { file: handle })).rejects.toMatchObject({
+    code: "too_large",
+    trust: { level: "untrusted", origin: "the file a.txt" },
+  });
+  const own = await put(all.files);
+  await expect(all.caller.call("refuse", { file: own.handle })).rejects.toMatchObject({ trust: undefined });
+});
+
+test("a handle in the midst of other words names no file, so that texts may speak of files that are gone", async () => {
+  await using all = await connect();
+  const { handle } = await put(all.files, true);
+  const gone = `file_${"0".repeat(32)}`;
+  for (const text of [`see ${gone}`, `{"handle":"${handle}"}`, `"${gone}"`]) {
+    expect(await all.caller.call("leave-note", { text })).toMatchObject({ content: text });
+    expect(all.sent.at(-1)).not.toHaveProperty(Header.Files);
+  }
 });

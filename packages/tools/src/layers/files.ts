@@ -1,4 +1,4 @@
-import { saidBy, ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { saidBy, ToolError, ToolErrorCode, withTrust } from "@rockbot/contracts";
 import { type FileStore, handlesIn, MAX_FILES_PER_CALL, noSuchFile } from "@rockbot/records/files";
 import type { CallFiles } from "../define/call-files.ts";
 import type { ToolLayer } from "../define/tool-executor.ts";
@@ -14,7 +14,7 @@ export const takesFiles = (parametersSchema: string): boolean => parametersSchem
 
 /**
  * Gives tools the files that their calls name, each by the key that came with the call. The answer of a tool that has
- * opened an untrusted file is untrusted.
+ * opened an untrusted file is untrusted, and so is its error.
  */
 export const files =
   (store: FileStore | undefined): ToolLayer =>
@@ -36,9 +36,14 @@ export const files =
         leave: (file) =>
           store.put(caller, { ...file, isUntrusted: file.isUntrusted === true || context.hasReadUntrusted === true }),
       };
-      const response = await next.execute(request, { ...context, files: given });
-      if (opened === undefined || response.trust != null) return response;
-      return { ...response, trust: saidBy(`the file ${opened}`) };
+      try {
+        const response = await next.execute(request, { ...context, files: given });
+        if (opened === undefined || response.trust != null) return response;
+        return { ...response, trust: saidBy(`the file ${opened}`) };
+      } catch (error) {
+        if (opened === undefined || !(error instanceof ToolError) || error.trust !== undefined) throw error;
+        throw withTrust(error, saidBy(`the file ${opened}`));
+      }
     },
   });
 
