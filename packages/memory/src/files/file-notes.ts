@@ -49,10 +49,12 @@ async function noteOf(files: FileStore, owner: string, file: NamedFile): Promise
   if (!isTextType(type)) return note;
   try {
     const listed = await files.find(owner, handle);
-    if (listed === undefined || listed.isUntrusted) return note;
-    const { read } = await files.open({ owner, handle, key: listed.key });
+    if (listed === undefined) return note;
+    const { facts, read } = await files.open({ owner, handle, key: listed.key });
+    if (facts.isUntrusted) return note;
+    const utf8 = new TextDecoder();
     let beginning = "";
-    for await (const part of read(0, SHOWN_BYTES)) beginning += part.toString("utf8");
+    for await (const part of read(0, SHOWN_BYTES)) beginning += utf8.decode(part, { stream: true }); // no half letter
     return `${note}, begins with ${JSON.stringify(beginning)}`;
   } catch {
     return note; // the file may be gone, and the result stands

@@ -94,6 +94,13 @@ test("a model is told of the files of a result, and how trusted texts begin", as
   expect(content).toBe(
     `42\n\n[Files:\n- ${own.handle}: "a.csv", text/csv, 8 bytes, begins with "a,b\\n1,2\\n"\n- ${others.handle}: "b.txt", text/plain, 7 bytes]`,
   );
+  const long = await put(store.files, `a${"é".repeat(400)}`);
+  const ofLong = fileNotes(
+    store.files,
+    "ann",
+  )({ execute: async (asked) => textResponse(asked, "42", { structured: { files: [long] } }) });
+  const { content: beginning } = await ofLong.execute(request({}), context());
+  expect(beginning).toContain(`begins with "a${"é".repeat(149)}"]`);
   const failing = fileNotes(
     store.files,
     "ann",

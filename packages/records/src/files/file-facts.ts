@@ -9,7 +9,7 @@ export interface FileFacts {
   readonly type: string;
   /** Its length in bytes. */
   readonly size: number;
-  /** True if strangers wrote it, or it was made of what they wrote. Nobody can take that off. */
+  /** True if strangers wrote it, or it was made of what they wrote. No caller can take that off. */
   readonly isUntrusted: boolean;
 }
 
