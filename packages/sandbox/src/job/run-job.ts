@@ -133,9 +133,8 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         );
       } else if (frame.frame === "file") {
         clearTimeout(timer); // the script has ended, and its files take their time
-        filesBy ??= performance.now() + FILES_MS;
-        const until = Math.min(filesBy, endBy + OVERDUE_ANSWER_MS);
-        timer = setTimeout(endOverdue, Math.max(0, until - performance.now()));
+        filesBy ??= Math.min(performance.now() + FILES_MS, endBy + OVERDUE_ANSWER_MS);
+        timer = setTimeout(endOverdue, Math.max(0, filesBy - performance.now()));
         await files?.begin(frame.name);
       } else if (frame.frame === "fileData") {
         await files?.add(Buffer.from(frame.data, "base64"));
