@@ -91,6 +91,17 @@ test("another caller's handle is refused before a service hears of it, and by th
   await expect(stranger.call("read", { file: handle })).rejects.toMatchObject(gone);
 });
 
+test("a caller that cannot name files is told so, and not that the file is gone", async () => {
+  await using all = await connect();
+  const { handle } = await put(all.files);
+  await using scheduled = await createToolCaller(all.bus, { agent: "ann-later" });
+  await scheduled.discovered();
+  await expect(scheduled.call("read", { file: handle })).rejects.toMatchObject({
+    message: expect.stringContaining("no files can be named"),
+    details: { reason: "no_such_file" },
+  });
+});
+
 test("a tool that takes no files gets no key, whatever its arguments say", async () => {
   await using all = await connect();
   const { handle } = await put(all.files);

@@ -21,10 +21,11 @@ export const files =
   (next) => ({
     async execute(request, context) {
       if (store === undefined) return next.execute(request, context);
-      const { caller, fileKeys = "" } = context;
+      const { caller, fileKeys } = context;
       let opened: string | undefined;
       const given: CallFiles = {
         async open(handle) {
+          if (fileKeys === undefined) throw keyless(handle);
           const key = new Map(fileKeys.split(",").map((pair) => pair.split("=") as [string, string])).get(handle);
           if (key === undefined) throw noSuchFile(handle);
           const file = await store.open({ owner: caller, handle, key });
@@ -76,6 +77,13 @@ export async function fileKeysFor(
     hasReadUntrusted: found.some(({ isUntrusted }) => isUntrusted),
   };
 }
+
+const keyless = (handle: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.InvalidArguments,
+    `Cannot use ${handle}: the call came from where no files can be named, such as a script or a schedule. Make the call itself, or do without the file`,
+    { details: { reason: "no_such_file" } },
+  );
 
 const unmarked = (toolName: string, handle: string): ToolError =>
   new ToolError(
