@@ -45,7 +45,7 @@ elseif redis.call('EXISTS', KEYS[5]) == 1 then redis.call('RENAME', KEYS[5], KEY
 for i = 1, 4 do redis.call('PEXPIRE', KEYS[i], ARGV[6]) end
 return 1`,
   },
-  /** KEYS: record, ends. ARGV: attempt, ttl. */
+  /** KEYS: record, ends. ARGV: attempt, ttl. The bytes of its notes go with the record: nothing counts them any more. */
   endReplay: {
     numberOfKeys: 2,
     lua: `
@@ -53,6 +53,9 @@ if redis.call('HGET', KEYS[1], 'attempt') ~= ARGV[1] then return 0 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 redis.call('ZADD', KEYS[2], 'XX', string.format('%.0f', now + tonumber(ARGV[2])), KEYS[1])
+for _, field in ipairs(redis.call('HKEYS', KEYS[1])) do
+  if string.sub(field, 1, 1) == ':' then redis.call('PEXPIRE', KEYS[1] .. field, ARGV[2]) end
+end
 return redis.call('PEXPIRE', KEYS[1], ARGV[2])`,
   },
 } as const;

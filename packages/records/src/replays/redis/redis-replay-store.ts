@@ -166,7 +166,7 @@ class RedisReplayStore implements ReplayStore {
   }
 
   #bytes(key: ReplayKey, step: string): string {
-    return `${this.#record(key)}:${encodeURIComponent(step)}`;
+    return `${this.#record(key)}:${step}`;
   }
 
   #ofCaller({ caller }: Pick<ReplayKey, "caller">): [sizes: string, ends: string] {
