@@ -93,20 +93,22 @@ export class ScriptCalls implements Pick<ScriptMessages, "onMessage"> {
     using _turn = await this.#turns.acquire();
     if (this.#over.signal.aborted) return undefined;
     const hasEffects = !tool.readOnly;
-    if (known.kind === "new" && hasEffects && !(await record.asked(call, true))) return this.#stop(elsewhere());
+    // Made again, it carries no more and no less than it did first.
+    const asked: ScriptCall = { ...call, after: known.kind === "asked" ? known.after : this.#trust };
+    if (known.kind === "new" && hasEffects && !(await record.asked(asked, true))) return this.#stop(elsewhere());
     const sinceMs = known.kind === "asked" ? known.sinceMs : undefined;
-    const end = await this.make(call, Math.max(1, port.leftMs() - BEFORE_END_MS), sinceMs);
+    const end = await this.make(asked, Math.max(1, port.leftMs() - BEFORE_END_MS), sinceMs);
     if (end instanceof ToolError && end.code === ToolErrorCode.Pending) {
-      await record.waits(call, hasEffects);
+      await record.waits(asked, hasEffects);
       return this.#stop(end);
     }
     if (this.#ended.signal.aborted) return undefined;
-    if (!(await record.ended(call, hasEffects, end))) return this.#stop(elsewhere());
+    if (!(await record.ended(asked, hasEffects, end))) return this.#stop(elsewhere());
     return this.#handed(end);
   }
 
   /** Makes a call, or joins it where it was made before. Never rejects. */
-  async make({ path, tool, args }: ScriptCall, timeoutMs: number, firstSentMsAgo?: number): Promise<CallEnd> {
+  async make({ path, tool, args, after }: ScriptCall, timeoutMs: number, firstSentMsAgo?: number): Promise<CallEnd> {
     const { caller, context } = this.#options;
     try {
       return await caller.call(tool, args, {
@@ -114,8 +116,8 @@ export class ScriptCalls implements Pick<ScriptMessages, "onMessage"> {
         parent: { ...context, signal: this.#ended.signal },
         onBehalfOf: context.caller,
         sessionId: context.sessionId,
-        hasReadUntrusted: this.#trust !== undefined,
-        untrustedFrom: this.#trust?.origin,
+        hasReadUntrusted: after !== undefined,
+        untrustedFrom: after?.origin,
         keep: Keep.IfParked,
         timeoutMs,
         firstSentMsAgo,

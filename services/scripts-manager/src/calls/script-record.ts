@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { canonicalJson, ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
+import { type ContentTrust, canonicalJson, ToolError, type ToolInvokeResponse } from "@rockbot/contracts";
 import type { OpenReplay, ReplayStore } from "@rockbot/records/replays";
 
 /** A call that a script asks for, at its place in the script. */
@@ -7,6 +7,8 @@ export interface ScriptCall {
   readonly path: string;
   readonly tool: string;
   readonly args: Readonly<Record<string, unknown>>;
+  /** What the script had read of untrusted content when it asked first. */
+  readonly after?: ContentTrust | undefined;
 }
 
 /** How a call ended. */
@@ -23,13 +25,14 @@ interface Head {
   readonly at: number;
   readonly hasEffects: boolean;
   readonly isError?: boolean;
+  readonly after?: ContentTrust | undefined;
 }
 
 /** What stands at a place of the record. */
 export type Known =
   | { readonly kind: "new" }
   | { readonly kind: "other"; readonly tool: string }
-  | { readonly kind: "asked"; readonly sinceMs: number }
+  | { readonly kind: "asked"; readonly sinceMs: number; readonly after: ContentTrust | undefined }
   | { readonly kind: "ended"; readonly end: CallEnd };
 
 /** The calls of one script, as they are kept: what was asked at each place, and how it ended. */
@@ -51,11 +54,6 @@ export class ScriptRecord {
 
   get attempt(): number {
     return this.#open.attempt;
-  }
-
-  /** True if the script had called a tool before. */
-  get isReplay(): boolean {
-    return this.#open.heads.size > 0;
   }
 
   /** A place that an earlier run came to, and this one has not. */
@@ -87,7 +85,7 @@ export class ScriptRecord {
     const known: Known =
       head.state === "ended"
         ? { kind: "ended", end: decode(await this.#store.read(this.#open, path), path) }
-        : { kind: "asked", sinceMs: Math.max(0, Date.now() - head.at) };
+        : { kind: "asked", sinceMs: Math.max(0, Date.now() - head.at), after: head.after };
     this.#ahead.delete(path);
     if (this.#ahead.size === 0) this.#caughtUp.resolve();
     return known;
@@ -111,9 +109,9 @@ export class ScriptRecord {
   async waiting(): Promise<readonly (ScriptCall & Pick<Head, "hasEffects">)[]> {
     const paths = [...this.#heads].filter(([, { state }]) => state === "waits");
     return await Promise.all(
-      paths.map(async ([path, { tool, hasEffects }]) => {
+      paths.map(async ([path, { tool, hasEffects, after }]) => {
         const args = JSON.parse(Buffer.from(await this.#store.read(this.#open, path)).toString()) as ScriptCall["args"];
-        return { path, tool, args, hasEffects };
+        return { path, tool, args, hasEffects, after };
       }),
     );
   }
@@ -124,13 +122,13 @@ export class ScriptRecord {
   }
 
   async #note(
-    { path, tool, args }: ScriptCall,
+    { path, tool, args, after }: ScriptCall,
     noted: Pick<Head, "state" | "hasEffects" | "isError">,
     bytes: Uint8Array,
   ): Promise<boolean> {
     const before = this.#heads.get(path);
     const { order = this.#heads.size, at = Date.now() } = before ?? {};
-    const head: Head = { tool, hash: before?.hash ?? hashOf(tool, args), order, at, ...noted };
+    const head: Head = { tool, hash: before?.hash ?? hashOf(tool, args), order, at, after, ...noted };
     this.#heads.set(path, head);
     return await this.#store.note(this.#open, path, JSON.stringify(head), bytes);
   }
