@@ -49,6 +49,17 @@ export const notRecorded = (cause: Error, effects: readonly string[]): ToolError
     { cause, details: { reason: "script_record", effects, mayHaveRun: true } },
   );
 
+/** What ends a script says which effects it had: whoever calls it again would have them twice. */
+export function withEffects(error: ToolError, effects: readonly string[]): ToolError {
+  if (effects.length === 0 || error.details?.["effects"] !== undefined) return error;
+  return new ToolError(error.code, `${error.message.replace(/\.?$/, ".")} ${done(effects)}`, {
+    cause: error,
+    isRetryable: false,
+    trust: error.trust,
+    details: { ...error.details, effects, mayHaveRun: true },
+  });
+}
+
 /** A script of which nobody knows how far it came. */
 export const lostScript = (): ToolError =>
   new ToolError(

@@ -5,7 +5,7 @@ import { StoreUnavailableError } from "@rockbot/records";
 import type { ReplayStore } from "@rockbot/records/replays";
 import type { ScriptMessages } from "@rockbot/sandbox";
 import type { AskingCallContext, ResumableCallContext, ToolCaller, ToolResult } from "@rockbot/tools";
-import { misses, notCalling, notRecorded } from "./script-call-errors.ts";
+import { misses, notCalling, notRecorded, withEffects } from "./script-call-errors.ts";
 import { childId, ScriptCalls } from "./script-calls.ts";
 import { type ScriptBeginning, scriptModule } from "./script-module.ts";
 import { type ScriptCall, ScriptRecord } from "./script-record.ts";
@@ -129,7 +129,7 @@ export class ScriptSession {
    */
   async awaitPeople(): Promise<void> {
     const { record, calls } = this.#parts;
-    for (const call of await record.waiting()) {
+    for (const call of await this.#waiting()) {
       const end = await calls.make(call, ASK_MS);
       if (end instanceof ToolError && end.code === ToolErrorCode.Pending) await this.#wait(call, end);
       else await record.ended(call, call.hasEffects, end);
@@ -142,21 +142,34 @@ export class ScriptSession {
     calls.end();
     const { missed } = record;
     if (missed !== undefined) throw misses(missed, record.effects());
-    await record.end().catch(() => {}); // then it goes by itself
+    await this.#end();
     const { trust } = calls;
     return trust == null ? result : { ...result, trust };
   }
 
   /** What the call of the script ends with. @throws always */
   async failed(error: unknown): Promise<never> {
-    const { record, calls } = this.#parts;
+    const { record, calls, context } = this.#parts;
     const reason: unknown = calls.stopped.aborted ? calls.stopped.reason : error;
     if (reason instanceof ToolError && reason.code === ToolErrorCode.Pending) {
-      const [call] = await record.waiting();
+      const [call] = await this.#waiting();
       if (call !== undefined) await this.#wait(call, reason);
     }
     if (error instanceof ToolError || calls.stopped.aborted) calls.end(); // else this process stops, and the next one goes on
-    throw reason;
+    if (!(reason instanceof ToolError)) throw reason;
+    if (!context.signal.aborted || context.signal.reason instanceof ToolError) await this.#end();
+    throw withEffects(reason, record.effects());
+  }
+
+  async #waiting(): ReturnType<ScriptRecord["waiting"]> {
+    const { record } = this.#parts;
+    return await record.waiting().catch((error: unknown) => {
+      throw error instanceof StoreUnavailableError ? notRecorded(error, record.effects()) : error;
+    });
+  }
+
+  async #end(): Promise<void> {
+    await this.#parts.record.end().catch(() => {}); // then it goes by itself
   }
 
   /** Ends this run of the call until one of its own has ended. */

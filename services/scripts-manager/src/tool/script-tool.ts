@@ -69,7 +69,13 @@ export function scriptTool({ scriptTools, isDangerous = false, ...parts }: Scrip
     definition,
     async (input, context: ScriptContext) => {
       const session = await scriptTools.open(context);
-      if (session !== undefined) return runScript(input, context, { ...parts, session });
+      if (session !== undefined) {
+        try {
+          return await session.done(await runScript(input, context, { ...parts, session }));
+        } catch (error) {
+          return await session.failed(error);
+        }
+      }
       if (context.mayHaveBegun && !runner.isResumable) throw lostScript();
       return runScript(input, context, parts);
     },
@@ -124,19 +130,14 @@ async function runScript(
       });
       usedMs = outcome.durations.runMs;
       const { maxTimeoutSeconds } = bounds;
-      const result = describeOutcome(outcome, { timeoutMs, maxTimeoutSeconds, pinned: layer?.pinned ?? [], files });
-      return session === undefined ? result : await session.done(result);
+      return describeOutcome(outcome, { timeoutMs, maxTimeoutSeconds, pinned: layer?.pinned ?? [], files });
     } catch (error) {
       if (!isNotStarted(error)) usedMs = performance.now() - begun;
-      return session === undefined ? raise(error) : await session.failed(error);
+      throw error;
     }
   } finally {
     if (!goesOn(runner, context.signal)) seconds.giveBack(timeoutSeconds - usedMs / 1_000); // else the process that takes it up does
   }
-}
-
-function raise(error: unknown): never {
-  throw error;
 }
 
 /** Each run of a script that calls tools is a job of its own. */
