@@ -162,6 +162,42 @@ echo() missing 1 required keyword-only argument: 'text'
     ]);
   });
 
+  test("may be called by hundreds of tasks, whatever their names, and take no number that JSON does not have", async () => {
+    await using scene = await start();
+    const { content } = await scene.run(`
+import asyncio
+from rockbot import tools
+async def main():
+    tools.parallel([tools.a.echo(text="first")])
+    named = asyncio.create_task(each(-1), name="0")
+    return [await named, *await asyncio.gather(*[each(n) for n in range(150)])]
+async def each(n): return await tools.a.echo(text=str(n))
+tools.parallel([tools.a.echo(text="first")])
+print(asyncio.run(main()) == [str(n) for n in range(-1, 150)])
+try: tools.echo(text="x", more=float("nan"))
+except ValueError as error: print(type(error).__name__)
+async def wrong(): await tools.a.echo(text="x", more=float("inf"))
+try: asyncio.run(wrong())
+except ValueError as error: print(type(error).__name__)
+print(tools.echo(text="after"))`);
+
+    expect(content).toBe("True\nValueError\nValueError\nafter\n");
+  });
+
+  test("that had effects are named by whatever ends the script", async () => {
+    await using scene = await start();
+    const running = scene.run(`
+import rockbot
+rockbot.tools.add(text="done")
+rockbot.channel.send(b"forged")
+import time; time.sleep(20)`);
+
+    await expect(running).rejects.toMatchObject({
+      message: expect.stringContaining("add (done)"),
+      details: { reason: "script_messages", effects: ["add (done)"], mayHaveRun: true },
+    });
+  });
+
   test("are calls of the script's call: as its caller, one deeper, by its id, and no longer than it", async () => {
     await using scene = await start();
     const before = performance.now();

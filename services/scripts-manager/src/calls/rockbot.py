@@ -7,7 +7,7 @@ import os
 from _thread import get_ident
 
 MAX_PIECE_BYTES = 7_000
-# How many calls of one `parallel` are out at once.
+# How many calls of one `parallel`, and of all tasks, are out at once.
 MAX_AT_ONCE = 32
 
 owner = os.getpid(), get_ident()
@@ -45,6 +45,8 @@ class Wire:
         self.held = bytearray()
         self.answers = {}
         self.futures = {}
+        # Calls of tasks that go out once others have their answers.
+        self.unsent = []
         self.loop = None
 
     def check_owner(self):
@@ -54,7 +56,7 @@ class Wire:
     def next_path(self):
         """The place of a call: its number in its task. Tasks are told apart by the number that asyncio gives them as they are made."""
         task = self.task_now()
-        key = "" if task is None else "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in task.get_name())[:64] + "."
+        key = "" if task is None else "t" + "".join(c if c.isalnum() and c.isascii() else f"_{ord(c):x}_" for c in task.get_name())[:64] + "."
         number = self.counts.get(key, 0)
         self.counts[key] = number + 1
         return f"{key}{number}"
@@ -73,7 +75,8 @@ class Wire:
 
         self.check_owner()
         self.next_id += 1
-        message = json.dumps({"id": self.next_id, "path": path, "tool": call.tool, "arguments": call.arguments}, ensure_ascii=False).encode("utf-8", "replace")
+        asked = {"id": self.next_id, "path": path, "tool": call.tool, "arguments": call.arguments}
+        message = json.dumps(asked, ensure_ascii=False, allow_nan=False).encode("utf-8", "replace")
         for at in range(0, len(message), MAX_PIECE_BYTES):
             piece = message[at : at + MAX_PIECE_BYTES]
             channel.send((b"+" if at + MAX_PIECE_BYTES < len(message) else b".") + piece)
@@ -95,6 +98,8 @@ class Wire:
             self.answers[answer["id"]] = answer
         elif not future.done():
             settle(future, answer)
+        while self.unsent and len(self.futures) < MAX_AT_ONCE:
+            self.send_for(*self.unsent.pop(0))
         if self.loop is not None and not self.futures:
             self.loop.remove_reader(channel.fileno())
             self.loop = None
@@ -110,12 +115,23 @@ class Wire:
 
         loop = asyncio.get_running_loop()
         future = loop.create_future()
-        number = self.send(call, self.next_path())
-        self.futures[number] = future
+        path = self.next_path()
+        if len(self.futures) < MAX_AT_ONCE:
+            self.send_for(call, path, future)
+        else:
+            self.unsent.append((call, path, future))
         if self.loop is not loop:
             self.loop = loop
             loop.add_reader(channel.fileno(), self.read_some)
         return future
+
+    def send_for(self, call, path, future):
+        if future.done():
+            return
+        try:
+            self.futures[self.send(call, path)] = future
+        except (TypeError, ValueError) as error:  # arguments that are no JSON
+            future.set_exception(error)
 
     def read_some(self):
         channel.setblocking(False)
