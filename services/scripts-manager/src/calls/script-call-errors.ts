@@ -49,7 +49,7 @@ export const notRecorded = (cause: Error, effects: readonly string[]): ToolError
     { cause, details: { reason: "script_record", effects, mayHaveRun: true } },
   );
 
-/** What ends a script says which effects it had: whoever calls it again would have them twice. */
+/** An error that ends a script names its effects: a caller who does not know them makes them again. */
 export function withEffects(error: ToolError, effects: readonly string[]): ToolError {
   if (effects.length === 0 || error.details?.["effects"] !== undefined) return error;
   return new ToolError(error.code, `${error.message.replace(/\.?$/, ".")} ${done(effects)}`, {
