@@ -288,5 +288,5 @@ test("embeddings come from the agent's model for them, with the agent's key; wit
     message: expect.stringMatching(/answers POST \/v1\/chat\/completions/),
   };
   await expect(chat.client.responses.create({ model: "rockbot", input: "?" })).rejects.toMatchObject(noPath);
-  await expect(chat.client.files.list()).rejects.toMatchObject(noPath);
+  await expect(chat.client.batches.list()).rejects.toMatchObject(noPath);
 });

@@ -170,6 +170,8 @@ async function station({
 }
 
 const KEPT = { keep: Keep.IfParked, timeoutMs: 60_000 } as const;
+/** Its caller hears at once that it waits. */
+const told = (toolCallId: string) => ({ ...KEPT, keep: Keep.Told, toolCallId });
 const soon = (toolCallId: string) => ({ ...KEPT, timeoutMs: 300, toolCallId });
 
 test.each([
@@ -512,8 +514,8 @@ test("the kept result of an approved call is no answer to the next one", async (
 
 test("a caller that parks all that it may is overloaded in words, and another is not held up", async () => {
   await using mail = await station();
-  const { length } = await Promise.all(Array.from({ length: 100 }, (_, i) => mail.call("send", {}, soon(`x${i}`))));
-  expect(await mail.call("send", {}, soon("more"))).toMatchObject({
+  const { length } = await Promise.all(Array.from({ length: 100 }, (_, i) => mail.call("send", {}, told(`x${i}`))));
+  expect(await mail.call("send", {}, told("more"))).toMatchObject({
     code: "overloaded",
     message: expect.stringContaining(`at most ${length}`),
     details: { mayHaveRun: false },
