@@ -133,8 +133,9 @@ function loadsOf({ payloads, concurrency, thinkMs }: BenchOptions): Load[] {
 }
 
 /** The case that says what each part of a deployed system costs. */
-const isForParts = ({ payload, bytes, concurrency, thinkMs }: Load): boolean =>
-  payload === "text" && bytes === 200 && concurrency === 64 && thinkMs === 0;
+function isForParts({ payload, bytes, concurrency, thinkMs }: Load): boolean {
+  return payload === "text" && bytes === 200 && concurrency === 64 && thinkMs === 0;
+}
 
 async function warmUp(caller: Peer): Promise<void> {
   const until = performance.now() + WARM_MS;
