@@ -145,7 +145,11 @@ test("a call whose caller was killed between its note and its end is found as it
   const prefix = `test-${randomBytes(6).toString("hex")}`;
   await using store = await connect({}, prefix);
   const killed = new CallJournal({ caller: "agent", store });
-  expect(await killed.written(killed.asked(call("a", { parent: "p" })))).toBe(true);
+  const sent = { arguments: '{"secret":1}', sessionId: null, depth: 0, hasReadUntrusted: false };
+  const secrets = { parent: "p", blob: "f".repeat(64), request: "hash", sent };
+  expect(await killed.written(killed.asked(call("a", secrets)))).toBe(true);
+  for (const name of ["blob", "request", "sent"])
+    expect((await store.search({ limit: 10 })).calls[0]).not.toHaveProperty(name);
   expect((await store.search({ limit: 10 })).calls).toMatchObject([{ toolCallId: "a", state: "asked", parent: "p" }]);
 
   await using next = new CallJournal({ caller: "agent", store });

@@ -233,13 +233,16 @@ if redis.call('PTTL', KEYS[1]) < ${KEY_MS - 60_000} then
 end
 return 1`,
   },
-  /** KEYS: records, noted ahead. Returns what was noted ahead of calls that have no record. */
+  /** KEYS: callers. ARGV: prefix. Returns what was noted ahead of calls that have no record, of all callers. */
   readCallsAhead: {
-    numberOfKeys: 2,
+    numberOfKeys: 1,
     lua: `
-local found, all = {}, redis.call('HGETALL', KEYS[2])
-for at = 1, #all, 2 do
-  if redis.call('HEXISTS', KEYS[1], all[at]) == 0 then found[#found + 1] = all[at + 1] end
+local found = {}
+for _, caller in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do
+  local all = redis.call('HGETALL', ARGV[1] .. ':ahead:' .. caller)
+  for at = 1, #all, 2 do
+    if redis.call('HEXISTS', ARGV[1] .. ':calls:' .. caller, all[at]) == 0 then found[#found + 1] = all[at + 1] end
+  end
 end
 return found`,
   },

@@ -146,13 +146,10 @@ class RedisJournalStore implements JournalStore {
 
   /** The calls that have only been noted ahead: their callers made them a moment ago, or died then. */
   async #searchAhead(search: CallSearch): Promise<CallPage> {
-    const texts = await Promise.all(
-      (await this.readCallers()).map((caller) => {
-        const { records, ahead } = this.#names(caller);
-        return this.#connection.run("search calls", (redis) => redis.readCallsAhead(records, ahead));
-      }),
+    const texts = await this.#connection.run("search calls", (redis) =>
+      redis.readCallsAhead(this.#callers, this.#prefix),
     );
-    return pageOf(texts.flatMap(toRecords), search);
+    return pageOf(toRecords(texts).map(shownRecord), search);
   }
 
   async #searchIn(order: string, search: CallSearch): Promise<CallPage> {
