@@ -17,7 +17,7 @@ const UNDISTURBED_MS = 2_000;
 const redisUrl = await sharedRedisUrl();
 
 test(`F01: every call is answered once, with one effect, while the broker is killed and restarted ${KILLS} times under ${PER_SECOND} calls a second`, {
-  timeout: 80_000 * KILLS + 1_000 * (CALLS / PER_SECOND),
+  timeout: 160_000 * KILLS + 1_000 * (CALLS / PER_SECOND),
 }, async () => {
   await using broker = await startOwnBroker();
   await using scene = await openScene(broker.url, { redisUrl });

@@ -16,7 +16,7 @@ test.each(["silent", "trickle"] as const)(
   "3 000 %s connections keep out neither callers, nor operators, nor probes",
   { timeout: 120_000 },
   async (kind) => {
-    await using gateway = await startTestGateway({ requestTimeoutMs: 1000 }, await policyOf());
+    await using gateway = await startTestGateway({ requestTimeoutMs: 5000 }, await policyOf());
     using _flood = await floodSockets({ port: gateway.port, host: "127.0.0.1" }, 3000, kind);
 
     for (let round = 0; round < 3; round++) {

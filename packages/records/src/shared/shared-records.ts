@@ -2,7 +2,7 @@ import type { Logger } from "@rockbot/bus";
 import { type BlobStore, FILE_PIECES } from "../blobs/index.ts";
 import type { ClaimStore } from "../claims/index.ts";
 import type { FigureStore } from "../figures/index.ts";
-import { FileStore } from "../files/index.ts";
+import type { FileStore } from "../files/index.ts";
 import type { JournalStore } from "../journal/index.ts";
 import type { LeaseStore } from "../leases/index.ts";
 import type { RateStore } from "../rates/index.ts";
@@ -72,7 +72,8 @@ export class SharedRecords implements AsyncDisposable {
     const list = await this.open("lists of files", async (...at) =>
       (await import("../files/redis/redis-file-list.ts")).connectRedisFileList(...at),
     );
-    return pieces === undefined || list === undefined ? undefined : new FileStore({ pieces, list });
+    if (pieces === undefined || list === undefined) return undefined;
+    return new (await import("../files/index.ts")).FileStore({ pieces, list });
   }
 
   /** Leases on work that one process at a time may do. */
