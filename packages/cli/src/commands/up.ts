@@ -7,7 +7,7 @@ import { urlHost } from "@rockbot/edge/inbound";
 import { createLocalOperator, type Gateway, type OperatorHttpApp, type OperatorParts } from "@rockbot/gateway";
 import { createAuditLogs } from "@rockbot/gateway/audit";
 import type { McpBridge } from "@rockbot/mcp-bridge";
-import { openPolicy, type Policy, policyNotes } from "@rockbot/policy";
+import { findGlob, openPolicy, type Policy, type PolicyDocument, policyNotes } from "@rockbot/policy";
 import { exitOnCrash, onShutdown, serveHealth } from "@rockbot/process";
 import { logConsole, startTelemetry } from "@rockbot/process/telemetry";
 import { AuditFileError, type OpenAuditLogOptions, openAuditLog } from "@rockbot/records/audit";
@@ -382,7 +382,7 @@ function describe(
   for (const { off = [], notes = [] } of running.values())
     lines.push(...[...offLines(off), ...notes].map((words) => wrapLine(`  ${words}`, process.stderr, { indent: 12 })));
   lines.push(`ready in ${Math.round(performance.now())} ms`);
-  const example = exampleCall(tools, running);
+  const example = exampleCall(tools, running, document.approve);
   if (gateway !== undefined && example !== undefined) {
     const auth = gateway.access === "open to this machine" ? "" : ' -H "authorization: Bearer $TOKEN"';
     lines.push(
@@ -398,13 +398,18 @@ interface Named {
 
 /**
  * A call to try that needs no internet, of a tool of RockBot's own that is there; over a broker only the services here
- * are known.
+ * are known. None that would wait for a person, whoever calls.
  */
-function exampleCall(tools: readonly Named[] | undefined, running: ReadonlyMap<string, RunningOrOff>) {
+function exampleCall(
+  tools: readonly Named[] | undefined,
+  running: ReadonlyMap<string, RunningOrOff>,
+  approve: PolicyDocument["approve"],
+) {
   const { executePythonScript, ...others } = ownTools;
   const runsHere = running.has("scripts-manager") && running.get("scripts-manager")?.isOff !== true;
-  const isThere = (name: string): boolean => tools?.some((tool) => tool.name === name) === true;
-  if (tools === undefined ? runsHere : isThere(executePythonScript.name))
+  const waits = (name: string): boolean => approve.some((rule) => findGlob(rule.tools, name) !== undefined);
+  const isThere = (name: string): boolean => tools?.some((tool) => tool.name === name) === true && !waits(name);
+  if (tools === undefined ? runsHere && !waits(executePythonScript.name) : isThere(executePythonScript.name))
     return { name: executePythonScript.name, body: '{"script":"print(sum(range(10)))"}' };
   const other = Object.values(others).find(
     ({ name, dangerous, inputSchema }) => !dangerous && !("required" in inputSchema) && isThere(name),
