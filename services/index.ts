@@ -34,7 +34,7 @@ const listed = [
     summary: "Reads web pages, and searches the web.",
     topic: "tool.invoke",
     tools: ["web_*", "html_to_text"],
-    state: ["audit", "blobs", "rates", "runs", "pages"],
+    state: ["audit", "blobs", "newFiles", "rates", "runs", "pages"],
     facets: ["credentials"],
     egress: ["internet", "configured"],
     deployment: {
@@ -56,7 +56,7 @@ const listed = [
     topic: "tool.invoke.mcp",
     tools: ["*__*"],
     owns: ["mcp.manage", "tool.meta.mcp.refresh"],
-    state: ["audit", "blobs", "rates", "claims", "runs", "leases", "trust"],
+    state: ["audit", "blobs", "newFiles", "rates", "claims", "runs", "leases", "trust"],
     egress: ["internet", "configured"],
     needs: "mcpConfig",
     deployment: { requests: { cpu: "50m", memory: "128Mi" }, memoryLimit: "512Mi" },

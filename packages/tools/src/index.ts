@@ -1,6 +1,7 @@
 // To offer tools.
 
 export { AdvisedTools, advised } from "./define/advised-tools.ts";
+export { type CallFiles, filesOf } from "./define/call-files.ts";
 export {
   type AskingCallContext,
   defineTool,

@@ -13,10 +13,33 @@ import {
 } from "@rockbot/contracts";
 import { offerMcpTools } from "@rockbot/mcp/for-agents";
 import { createPolicy, holdPolicy, openPolicy, readPolicy } from "@rockbot/policy";
+import { createMemoryFileStore } from "@rockbot/records/files";
 import { httpFaults, startFaultHttpServer, startRawHttpServer, temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { expect, test } from "vitest";
 import { announcedTools, faulty, rawCaller, realServers, startTestBridge, variable } from "./test-bridge.ts";
+
+test("images and binary resources of MCP servers are untrusted files of the caller, too", async () => {
+  await using store = createMemoryFileStore();
+  await using tested = await startTestBridge(() => ({ everything: realServers.everything }), { files: store.files });
+  const { caller } = tested;
+  await expect.poll(() => announcedTools(caller)).toContain("everything__get-tiny-image");
+
+  const { structured } = await caller.call("everything__get-tiny-image", {});
+  expect(structured).toMatchObject({
+    $content: [{ type: "image", data: expect.any(String) }],
+    $files: [{ handle: expect.stringMatching(/^file_/), name: "image-1.png", type: "image/png", isUntrusted: true }],
+  });
+  const [listed] = await store.files.list("tester");
+  const { $content, $files } = structured as {
+    readonly $content: readonly [{ readonly data: string }];
+    readonly $files: readonly [{ readonly handle: string; readonly size: number }];
+  };
+  expect(listed).toMatchObject({ ...$files[0], size: Buffer.from($content[0].data, "base64").length });
+
+  const answer = await caller.call("everything__get-resource-reference", { resourceType: "Blob", resourceId: 1 });
+  expect(answer.structured).toMatchObject({ $files: [{ isUntrusted: true }] });
+});
 
 test("servers from npm are listed and called over the bus, with progress and each kind of content", async () => {
   await using tested = await startTestBridge((folder) => ({

@@ -106,6 +106,7 @@ export async function startMcpBridge(
     log = silentLogger,
     policy,
     blobs,
+    files,
     claims,
     leases,
     operatorKey,
@@ -182,7 +183,7 @@ export async function startMcpBridge(
   const provider = new McpToolProvider(pool, trust);
   const approvals = bridgeApprovals(store, { takeIn, sources: () => pool.servers.map(stateIn(trust)), log });
   const commands = approvalCommands(approvals);
-  const shared = { blobs, policy, claims, rates, runs, turns, audit, operatorKey, commands, log };
+  const shared = { blobs, files, policy, claims, rates, runs, turns, audit, operatorKey, commands, log };
   started.use(await serveProvider(bus, provider, config, shared));
   if (stateful !== undefined) started.defer(() => stateful.beginDrain());
   const running = started.move();
@@ -211,7 +212,7 @@ function serveProvider(
   { concurrency, shutdownGraceMs: drainMs, auditRequired: isAuditRequired }: Readonly<McpBridgeConfig>,
   shared: Pick<
     ServeToolsOptions,
-    "blobs" | "policy" | "claims" | "rates" | "runs" | "turns" | "audit" | "operatorKey" | "commands" | "log"
+    "blobs" | "files" | "policy" | "claims" | "rates" | "runs" | "turns" | "audit" | "operatorKey" | "commands" | "log"
   >,
 ): ReturnType<typeof serveTools> {
   return serveTools(bus, provider, {

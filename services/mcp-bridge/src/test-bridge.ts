@@ -5,6 +5,7 @@ import { createEnvelope, encodeMessage, messages, newId } from "@rockbot/contrac
 import type { PolicyHolder } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
 import type { AuditLog } from "@rockbot/records/audit";
+import type { FileStore } from "@rockbot/records/files";
 import type { LeaseStore } from "@rockbot/records/leases";
 import type { RunStore } from "@rockbot/runs";
 import { type FaultServerBehaviour, faultServer, type TemporaryFolder, temporaryFolder } from "@rockbot/testing";
@@ -45,6 +46,7 @@ export interface TestBridge extends AsyncDisposable {
   readonly folder: TemporaryFolder;
 }
 
+// Many because: each is a part of the process that a test may give
 export interface TestBridgeOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly bus?: Bus;
@@ -60,6 +62,7 @@ export interface TestBridgeOptions {
   readonly log?: Logger;
   readonly runs?: RunStore;
   readonly operatorKey?: KeyObject;
+  readonly files?: FileStore;
 }
 
 /**
@@ -81,6 +84,7 @@ export async function startTestBridge(
     log,
     runs,
     operatorKey,
+    files,
   }: TestBridgeOptions = {},
 ): Promise<TestBridge> {
   await using started = new AsyncDisposableStack();
@@ -101,9 +105,10 @@ export async function startTestBridge(
       log,
       runs,
       operatorKey,
+      files,
     }),
   );
-  const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
+  const caller = started.use(await createToolCaller(bus, { agent: "tester", files }));
   await bridge.settled(settleMs);
   await caller.discovered();
   const running = started.move();

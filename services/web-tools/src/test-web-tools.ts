@@ -1,5 +1,6 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { loadConfig } from "@rockbot/process/config";
+import { createMemoryFileStore } from "@rockbot/records/files";
 import { type Page, startFakeBrave, startGithubServer, startPageServer } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import { configSchema } from "./generated/config.ts";
@@ -28,8 +29,10 @@ export async function startTestWebTools(
     },
   });
   const bus = started.use(createMemoryBus());
-  started.use(await startWebTools(bus, config, { service: "web-tools", topic: "tool.invoke", policy, pageStore }));
-  const caller = started.use(await createToolCaller(bus, { agent: "tester" }));
+  const { files } = started.use(createMemoryFileStore());
+  const options = { service: "web-tools", topic: "tool.invoke", policy, pageStore, files };
+  started.use(await startWebTools(bus, config, options));
+  const caller = started.use(await createToolCaller(bus, { agent: "tester", files }));
   await caller.discovered();
   const open = started.move();
   return {
@@ -37,6 +40,7 @@ export async function startTestWebTools(
     brave,
     github,
     caller,
+    files,
     browse: (path: string) => caller.call("web_browse", { url: site.url + path }),
     search: (query: string, options: Readonly<Record<string, unknown>> = {}) =>
       caller.call("web_search", { query, ...options }),

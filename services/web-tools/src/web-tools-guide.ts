@@ -61,7 +61,7 @@ const rest = (isRendering: boolean): string[] => [
   "## What is not read",
   "",
   "- Addresses that are not on the public Internet, and unusual ports: `denied`. Do not try other spellings of them.",
-  "- Images, archives and other files that are not text: you get their type and size. PDF documents and feeds are read.",
+  "- Images, archives and other files that are not text: you get their type and size. PDF documents and feeds are read. With `keep` you get any file whole, as a handle for other tools, such as `files_in` of a script.",
   "- A page beyond the byte limit ends at a block, and the text and `truncated` say so. Do not take what is missing for absent.",
   isRendering
     ? "- A page that its scripts draw is opened in a browser, which takes some seconds more. Where that fails, the text says why, and holds what the page has without its scripts."

@@ -398,7 +398,7 @@ interface Named {
 
 /**
  * A call to try that needs no internet, of a tool of RockBot's own that is there; over a broker only the services here
- * are known. None that would wait for a person, whoever calls.
+ * are known. No call that waits for a person.
  */
 function exampleCall(
   tools: readonly Named[] | undefined,

@@ -56,6 +56,14 @@ test("what looks like blocks and is none stays structured content", () => {
   });
 });
 
+test("files that were kept of blocks are left out: a client has the blocks", () => {
+  const structured = { $content: [image], $files: [{ handle: "file_1" }] };
+  expect(callToolResult({ toolCallId: "1", toolName: "t", content: "text", structured })).toEqual({
+    content: [image, text("text")],
+    _meta: { "rockbot/toolCallId": "1" },
+  });
+});
+
 test("blocks that the text does not speak of come after it", () => {
   expect(
     callToolResult({ toolCallId: "1", toolName: "t", content: "only text", structured: { $content: [image] } }).content,

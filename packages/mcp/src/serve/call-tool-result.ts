@@ -58,7 +58,7 @@ export function errorResult(
 
 /** Splits off the parts that an MCP server gave beside its text. Fields that only look so stay structured content. */
 function splitStructured(structured: Readonly<Record<string, unknown>>, text: string) {
-  const { $content = [], $annotations, $meta, ...others } = structured;
+  const { $content = [], $annotations, $meta, $files: _, ...others } = structured; // a client has the blocks
   const isGiven = (block: unknown, index: number): boolean =>
     isSpecType.ContentBlock(block) || indexOfLine(text, describeUnknownBlock(block, index)) >= 0;
   const isFromServer = Array.isArray($content) && $content.every(isGiven);

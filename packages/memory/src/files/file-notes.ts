@@ -32,8 +32,8 @@ export const fileNotes =
   });
 
 function filesIn(structured: unknown): readonly NamedFile[] {
-  const found = (structured as { readonly files?: unknown } | undefined)?.files;
-  return Array.isArray(found) ? found.filter(isNamedFile) : [];
+  const { files, $files } = (structured ?? {}) as { readonly files?: unknown; readonly $files?: unknown };
+  return [files, $files].flatMap((found) => (Array.isArray(found) ? found.filter(isNamedFile) : []));
 }
 
 const isNamedFile = (value: Partial<NamedFile> | null): value is NamedFile =>

@@ -51,13 +51,26 @@ export const handlesIn = (json: string): readonly string[] =>
   json.includes("file_") ? [...new Set([...json.matchAll(HANDLE)].map(([, handle]) => handle as string))] : [];
 
 /** Says why a name cannot be a file's; undefined if it can. */
-export function nameFault(name: string): string | undefined {
+function nameFault(name: string): string | undefined {
   if (name === "" || name === "." || name === "..") return "it is no name";
   if (Buffer.byteLength(name) > MAX_NAME_BYTES) return `it has more than ${MAX_NAME_BYTES} bytes`;
   if (/[/\\]/.test(name)) return "it has a slash";
   if (/\p{Cc}/u.test(name) || visibleText(name) !== name || !name.isWellFormed())
     return "it has characters that nobody sees";
   return undefined;
+}
+
+/**
+ * A name that a file may have, as near as possible to a stranger's text.
+ * @param otherwise the beginning of the name if the text cannot be one
+ */
+export function nearestFileName(text: string, otherwise: string): string {
+  const name = visibleText(text)
+    .replaceAll(/[/\\\p{Cc}]/gu, "_")
+    .trim();
+  if (nameFault(name) === undefined) return name;
+  const ending = /\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? "";
+  return `${otherwise}${ending}`;
 }
 
 /** @throws {ToolError} that says what a name may not be */

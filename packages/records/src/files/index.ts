@@ -10,7 +10,7 @@ export {
   isTextType,
   MAX_FILE_BYTES,
   MAX_FILES_PER_CALL,
-  nameFault,
+  nearestFileName,
   shownFile,
 } from "./file-facts.ts";
 export { FileStore, type NewFile, noSuchFile, type OpenFile } from "./file-store.ts";

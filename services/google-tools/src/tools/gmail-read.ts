@@ -1,8 +1,8 @@
 import { fence, saidBy, ToolError, ToolErrorCode, tools, visibleText } from "@rockbot/contracts";
 import { decodeText, PageConversionError, type PageConverter } from "@rockbot/page";
-import { defineTool, type Tool } from "@rockbot/tools";
+import { defineTool, filesOf, type Tool } from "@rockbot/tools";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
-import { filesOf, keepAttachments } from "../mail/attachment-files.ts";
+import { keepAttachments } from "../mail/attachment-files.ts";
 import { type MailPart, type MailText, mailContents, mailPart } from "../mail/mail-parts.ts";
 import { headerOf, mailSummary } from "../mail/mail-summary.ts";
 import { MESSAGES } from "./gmail-search.ts";

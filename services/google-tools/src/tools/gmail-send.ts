@@ -1,8 +1,8 @@
 import { ToolError, ToolErrorCode, tools } from "@rockbot/contracts";
-import { defineTool, type Tool } from "@rockbot/tools";
+import { defineTool, filesOf, type Tool } from "@rockbot/tools";
 import addressparser from "nodemailer/lib/addressparser";
 import type { AccountApi, GoogleApi } from "../api/google-api.ts";
-import { attachedFiles, filesOf } from "../mail/attachment-files.ts";
+import { attachedFiles } from "../mail/attachment-files.ts";
 import { composeMail, type Mail } from "../mail/compose-mail.ts";
 import { mailPart } from "../mail/mail-parts.ts";
 import { headerOf } from "../mail/mail-summary.ts";

@@ -2,6 +2,7 @@ import { announcedMcpName, definedBy, saidBy, type ToolDefinition } from "@rockb
 import { busOutput, isRepeatable, type McpTool, mendArguments, validatorOf } from "@rockbot/mcp";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { BridgedServer, BridgedServerOptions } from "../bridged-server.ts";
+import { keepBlocks } from "./keep-blocks.ts";
 
 /** How long an agent keeps chunks of a result, and how long they are at least: as where a tool says nothing of them. */
 const CHUNKS = { keptSeconds: 20 * 60, minLength: 20_000 };
@@ -49,7 +50,7 @@ export function mcpTool(
   const origin = `mcp:${server.name}`;
   return defineTool(
     definition,
-    async (input, { deadline, signal, progress, ask, canAsk, handle, noteHandle, withoutPlace }) => {
+    async (input, { deadline, signal, progress, ask, canAsk, handle, noteHandle, withoutPlace, files }) => {
       const { content, structured, isError } = await server.callTool(tool, input, {
         timeoutMs: deadline - performance.now(),
         signal,
@@ -59,7 +60,7 @@ export function mcpTool(
           : undefined,
         task: { id: handle, note: noteHandle, wait: withoutPlace },
       });
-      return { content, structured, isError, trust: saidBy(origin) };
+      return { content, structured: await keepBlocks(structured, files), isError, trust: saidBy(origin) };
     },
     { asks: true, leavesPlace: true, dropHandle: (taskId) => server.cancelTask(taskId) },
   );

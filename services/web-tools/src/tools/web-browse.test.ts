@@ -1,4 +1,5 @@
 import { brotliCompressSync, gzipSync, zstdCompressSync } from "node:zlib";
+import type { FileFacts } from "@rockbot/records/files";
 import { badPages, type Page } from "@rockbot/testing";
 import { expect, test } from "vitest";
 import { startTestWebTools } from "../test-web-tools.ts";
@@ -58,6 +59,39 @@ test("web_browse gives a page's title and content as markdown, and as a value, m
     trust: { level: "untrusted", origin: lost },
   });
   await expect(web.browse("/nowhere")).rejects.toMatchObject({ code: "execution_failed", trust: undefined });
+});
+
+test("web_browse keeps a page or file of any kind as an untrusted file, which it names itself", async () => {
+  const bytes = Buffer.from([0, 1, 2, 255]);
+  await using web = await startTestWebTools({
+    "/pictures/a%20b.png": page("image/png; x=1", onePixel),
+    "/": page("text/html", "<p>Hello"),
+    "/%2e%2e%2fetc": page("application/x-shellscript", bytes),
+    "/lost": { status: 404 },
+  });
+  const keep = async (path: string) => {
+    const { content, structured, trust } = await web.caller.call("web_browse", {
+      url: web.site.url + path,
+      keep: true,
+    });
+    const { files: [kept] = [] } = structured as { readonly files?: readonly FileFacts[] };
+    expect(content).toContain((kept as unknown as { readonly handle: string }).handle);
+    expect(trust).toMatchObject({ level: "untrusted" });
+    return kept;
+  };
+
+  expect(await keep("/pictures/a%20b.png")).toMatchObject({
+    name: "a b.png",
+    type: "image/png",
+    size: onePixel.length,
+    isUntrusted: true,
+  });
+  expect(await keep("/")).toMatchObject({ name: "page", type: "application/octet-stream", size: 8 }); // no page is served
+  expect(await keep("/%2e%2e%2fetc")).toMatchObject({ name: ".._etc", size: 4 });
+  await expect(web.caller.call("web_browse", { url: `${web.site.url}/lost`, keep: true })).rejects.toMatchObject({
+    code: "execution_failed",
+  });
+  expect(await web.files.list("tester")).toHaveLength(3);
 });
 
 test("web_browse does not say the title twice", async () => {

@@ -7,7 +7,8 @@ import {
   statusError,
 } from "@rockbot/edge/outbound";
 import { mediaTypeOf, type PageConverter } from "@rockbot/page";
-import { defineTool, type Tool } from "@rockbot/tools";
+import { nearestFileName, shownFile } from "@rockbot/records/files";
+import { type CallFiles, defineTool, filesOf, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
 import { type ReadPage, readPage } from "../browse/read-page.ts";
 import type { ReadRendered } from "../browse/render-with.ts";
@@ -37,9 +38,16 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
     throw told(statusError(describeUrl(url), status, retryAfterMs), response, requested);
   }
 
-  return defineTool(tools.webBrowse, async ({ url: requested }, context) => {
+  return defineTool(tools.webBrowse, async ({ url: requested, keep = false }, context) => {
     const { signal, deadline, caller, progress } = context;
     progress({ message: "Fetching the page" });
+    if (keep) {
+      const files = filesOf(context);
+      await using response = await askTwice(() => fetchPage(requested, signal), { signal, deadline });
+      return await keepPage(response, files).catch((error: unknown) => {
+        throw told(error, response, requested);
+      });
+    }
     const github = await askTwice(() => readGithub(requested, { caller, signal }), { signal, deadline });
     if (github !== undefined) {
       const structured = {
@@ -73,6 +81,29 @@ export function webBrowse({ fetch, permit, converter, readRendered, readGithub }
       trust: saidBy(at),
     };
   });
+}
+
+/** Leaves the bytes of a page or file as they are, all of them. @throws {ToolError} as `PublicResponse.body` does */
+async function keepPage(response: PublicResponse, files: CallFiles) {
+  const { url } = response;
+  const contentType = mediaTypeOf(response.header("content-type"));
+  const { bytes } = await response.body();
+  const name = nearestFileName(lastPart(url), "page");
+  const kept = shownFile(await files.leave({ name, type: contentType, isUntrusted: true, bytes: [bytes] }));
+  return {
+    content: `Kept ${describeUrl(url)} as ${kept.handle}: ${kept.type}, ${kept.size} bytes.`,
+    structured: { url: url.href, title: null, contentType, truncated: false, needsBrowser: false, files: [kept] },
+    trust: saidBy(url.href),
+  };
+}
+
+function lastPart({ pathname }: URL): string {
+  const part = pathname.slice(pathname.lastIndexOf("/") + 1);
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part; // no UTF-8
+  }
 }
 
 /** A place that the site redirects to is named by the site. */

@@ -1,12 +1,12 @@
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { shownFile } from "@rockbot/records/files";
-import type { ToolCallContext } from "@rockbot/tools";
+import { filesOf, type ToolCallContext } from "@rockbot/tools";
 
 type Files = ToolCallContext["files"];
 
 /** The bytes of a file of the caller. @throws {ToolError} if it has none of that handle, or it is too large here */
 export async function bytesOfFile(files: Files, handle: string, maxBytes: number): Promise<Buffer> {
-  const { facts, read } = await filesOf(files).open(handle);
+  const { facts, read } = await filesOf({ files }).open(handle);
   if (facts.size > maxBytes)
     throw new ToolError(
       ToolErrorCode.TooLarge,
@@ -19,13 +19,4 @@ export async function bytesOfFile(files: Files, handle: string, maxBytes: number
 
 /** Leaves bytes of the workspace as a file of the caller. They may come from anybody. @throws {ToolError} */
 export const leaveFile = async (files: Files, name: string, bytes: Buffer) =>
-  shownFile(await filesOf(files).leave({ name, isUntrusted: true, bytes: [bytes] }));
-
-function filesOf(files: Files): NonNullable<Files> {
-  if (files !== undefined) return files;
-  throw new ToolError(
-    ToolErrorCode.Denied,
-    "Files cannot be kept or named here: this service has no store of files. Do without them.",
-    { details: { reason: "no_files" } },
-  );
-}
+  shownFile(await filesOf({ files }).leave({ name, isUntrusted: true, bytes: [bytes] }));
