@@ -223,7 +223,7 @@ const listed = [
     summary: "Calls HTTP endpoints that a file or an OpenAPI document names.",
     topic: "tool.invoke.rest",
     tools: ["rest__*"],
-    state: ["audit", "blobs", "rates", "claims", "runs", "trust"],
+    state: ["audit", "blobs", "newFiles", "rates", "claims", "runs", "trust"],
     facets: ["credentials"],
     egress: ["internet", "configured"],
     needs: "restConfig",

@@ -38,6 +38,7 @@ export { DEFAULT_TIMEOUT_MS, MAX_BLOB_RESULT_BYTES, MAX_RESULT_BYTES, MAX_TIMEOU
 
 export type { ProgressUpdate, ToolContext, ToolExecutor, ToolLayer } from "./define/tool-executor.ts";
 export { CallClaims } from "./layers/claim.ts";
+export { takesFiles } from "./layers/files.ts";
 export { type Serving, servingLayers, withCallingLayers, withLocalLayers } from "./layers/layers.ts";
 export { checkNarrowed } from "./layers/narrow.ts";
 export { checkUnasked } from "./layers/park.ts";

@@ -8,7 +8,9 @@ import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@r
 import type { ClientTokens } from "./credentials/client-tokens.ts";
 import { type SignedRequest, withCredentials } from "./credentials/credential.ts";
 import type { PreparedRequest } from "./request/prepared-request.ts";
+import { withFileBytes } from "./request/with-file-bytes.ts";
 import { httpError } from "./response/http-error.ts";
+import { keepAnswer } from "./response/keep-answer.ts";
 import { readPages } from "./response/read-pages.ts";
 import { jsonText, locationOf, type ResponseContent, readResponse } from "./response/read-response.ts";
 import type { RestOperation } from "./rest-operation.ts";
@@ -28,7 +30,7 @@ interface Answer {
   readonly link: string | undefined;
 }
 
-type Context = Pick<ToolCallContext, "caller" | "progress" | "signal" | "toolCallId">;
+type Context = Pick<ToolCallContext, "caller" | "files" | "progress" | "signal" | "toolCallId">;
 
 const MAX_REDIRECTS = 3;
 /**
@@ -66,11 +68,12 @@ export async function call(
   parts: RestToolParts,
 ): Promise<ToolResult<unknown>> {
   const { idempotencyKey, paging, select } = operation;
-  const request = operation.prepare(input);
+  const request = operation.prepare(await withFileBytes(input, operation.inputSchema, context));
   if (idempotencyKey !== undefined) request.headers[idempotencyKey.toLowerCase()] = keyOf(context);
   const trust = saidBy(describeUrl(request.url));
   const { content, ...first } = await send(request, operation, context, parts);
   if (content.kind === "text") return { content: content.text, trust };
+  if (content.kind === "bytes") return { ...(await keepAnswer(content, first.url, context.files)), trust };
   if (paging === undefined) return { content: jsonText(selected(content.value, select)), trust };
   const { items, pages, more } = await readPages(
     paging,

@@ -272,7 +272,7 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
   );
   expect([await content("pointer"), await content("path")]).toEqual(['"a"', "[\n  1\n]"]);
   expect([await content("png"), await content("text"), await content("none")]).toEqual([
-    "(The answer is an image of the type image/png, 12 bytes, which are not shown.)",
+    expect.stringMatching(/^\(The answer is an image of the type image\/png, 12 bytes: kept as file_[0-9a-f]{32}\.\)$/),
     "café",
     "(Status 204, without content.)",
   ]);
@@ -281,6 +281,7 @@ test("answers come as pretty JSON, a selected part, text, or the type and size o
     '(Status 303. The answer names another address, "/json", which is not followed.)',
     "(Status 300. The answer names no address to go on at, and its content is not shown.)",
   ]);
+  expect(await rest.files.list("tester")).toMatchObject([{ name: "png", type: "image/png", isUntrusted: true }]);
   await expect(content("moved")).rejects.toMatchObject({
     code: "execution_failed",
     message: expect.stringContaining('nothing was carried out: it has moved to "/things/"'),

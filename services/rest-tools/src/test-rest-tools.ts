@@ -1,6 +1,7 @@
 import { createMemoryBus } from "@rockbot/bus";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
 import { loadConfig } from "@rockbot/process/config";
+import { createMemoryFileStore } from "@rockbot/records/files";
 import { temporaryFolder } from "@rockbot/testing";
 import { createToolCaller } from "@rockbot/tools";
 import type { TrustStore } from "@rockbot/trust";
@@ -43,6 +44,7 @@ export async function startTestRestTools(
   });
   const policy = yaml === undefined ? undefined : holdPolicy(createPolicy(await readPolicy(yaml, "of the test")));
   const bus = started.use(createMemoryBus());
+  const { files } = started.use(createMemoryFileStore());
   const rest = started.use(
     await startRestTools(bus, config, {
       service: "rest-tools",
@@ -51,15 +53,17 @@ export async function startTestRestTools(
       policy,
       trustStore,
       settleMs,
+      files,
     }),
   );
-  const caller = started.use(await createToolCaller(bus, { agent, policy }));
+  const caller = started.use(await createToolCaller(bus, { agent, policy, files }));
   await caller.discovered();
   const open = started.move();
   return {
     rest,
     bus,
     caller,
+    files,
     folder,
     tools: () => caller.tools.getTools().flatMap(({ name, source }) => (source === "rest-tools" ? [name] : [])),
     [Symbol.asyncDispose]: () => open.disposeAsync(),

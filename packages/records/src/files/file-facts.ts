@@ -37,6 +37,9 @@ export const FILE_TTL_MS = 24 * 3_600_000;
 export const MAX_FILES_PER_CALL = 16;
 const MAX_NAME_BYTES = 255;
 
+/** The pattern of handles. An argument whose schema has it names a file. */
+export const HANDLE_PATTERN = "^file_[0-9a-f]{32}$";
+
 /** A handle as a whole text in JSON. */
 const HANDLE = /(?<!\\)"(file_[0-9a-f]{32})"/g;
 
@@ -44,7 +47,7 @@ const HANDLE = /(?<!\\)"(file_[0-9a-f]{32})"/g;
 export const newHandle = (): string => `file_${randomBytes(16).toString("hex")}`;
 
 /** True if a text is a handle. */
-export const isHandle = (text: string): boolean => /^file_[0-9a-f]{32}$/.test(text);
+export const isHandle = (text: string): boolean => new RegExp(HANDLE_PATTERN).test(text);
 
 /** The handles among the texts of a JSON, each once. One in the midst of other words names no file. */
 export const handlesIn = (json: string): readonly string[] =>
@@ -71,6 +74,16 @@ export function nearestFileName(text: string, otherwise: string): string {
   if (nameFault(name) === undefined) return name;
   const ending = /\.[A-Za-z0-9]{1,8}$/.exec(name)?.[0] ?? "";
   return `${otherwise}${ending}`;
+}
+
+/** The last part of an address, as the name of what lies there. */
+export function fileNameOfUrl({ pathname }: Pick<URL, "pathname">, otherwise: string): string {
+  const part = pathname.slice(pathname.lastIndexOf("/") + 1);
+  try {
+    return nearestFileName(decodeURIComponent(part), otherwise);
+  } catch {
+    return nearestFileName(part, otherwise); // no UTF-8
+  }
 }
 
 /** @throws {ToolError} that says what a name may not be */

@@ -5,6 +5,8 @@ export {
   checkFileName,
   type FileFacts,
   type FileInfo,
+  fileNameOfUrl,
+  HANDLE_PATTERN,
   handlesIn,
   isHandle,
   isTextType,

@@ -1,13 +1,10 @@
 import { saidBy, ToolError, ToolErrorCode, withTrust } from "@rockbot/contracts";
-import { type FileStore, handlesIn, MAX_FILES_PER_CALL, noSuchFile } from "@rockbot/records/files";
+import { type FileStore, HANDLE_PATTERN, handlesIn, MAX_FILES_PER_CALL, noSuchFile } from "@rockbot/records/files";
 import type { CallFiles } from "../define/call-files.ts";
 import type { ToolLayer } from "../define/tool-executor.ts";
 
 /** The keys of files that a call names, as a header has them: `handle=key` with commas between. */
 export type FileKeys = string;
-
-/** The schema of an argument that is a handle has this pattern. A call gives keys to no tool without one. */
-const HANDLE_PATTERN = "^file_[0-9a-f]{32}$";
 
 /** True for a tool whose schema has an argument that is a handle. */
 export const takesFiles = (parametersSchema: string): boolean => parametersSchema.includes(`"${HANDLE_PATTERN}"`);

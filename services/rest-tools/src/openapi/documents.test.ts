@@ -159,6 +159,36 @@ test("a form is written in the style that the document names for a property, and
   });
 });
 
+test("files go into forms and bodies by their handles, and answers that are no text come as files", async () => {
+  const form = { type: "object", properties: { file: { type: "string", format: "binary" } } };
+  const post = (operationId: string, content: object) => ({ post: { operationId, requestBody: { content } } });
+  await using service = await startService((url) => ({
+    ...documentOf([{ url }]),
+    paths: {
+      "/upload": post("upload", { "multipart/form-data": { schema: form } }),
+      "/raw": post("raw", { "application/octet-stream": { schema: { type: "string", format: "binary" } } }),
+    },
+  }));
+  const document = { openapi: { shop: { document: `${service.url}/openapi.json` } } };
+  await using rest = await startTestRestTools(document, { ports: [service.port] });
+  const bytes = Buffer.from([0, 255, 1]);
+  const { handle } = await rest.files.put("tester", { name: "a.png", isUntrusted: false, bytes: [bytes] });
+
+  await rest.caller.call("rest__shop_upload", { body: { file: { file: handle } } });
+  await rest.caller.call("rest__shop_raw", { body: handle });
+  const [sent, raw] = service.calls();
+  const type = sent?.headers["content-type"] ?? "";
+  const part = (await new Response(sent?.body, { headers: { "content-type": type } }).formData()).get("file") as File;
+  expect([part.name, part.type, Buffer.from(await part.arrayBuffer())]).toEqual(["a.png", "image/png", bytes]);
+  expect(raw?.body).toEqual(bytes);
+
+  const { handle: others } = await rest.files.put("somebody", { name: "b.png", isUntrusted: false, bytes: [bytes] });
+  await expect(rest.caller.call("rest__shop_raw", { body: others })).rejects.toMatchObject({
+    code: "invalid_arguments",
+  });
+  expect(service.calls()).toEqual([]);
+});
+
 test("a form of several parts has files, JSON and texts, each as its own part of its type", async () => {
   const schema = {
     type: "object",

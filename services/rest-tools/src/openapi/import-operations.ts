@@ -2,6 +2,7 @@ import { setImmediate as breathe } from "node:timers/promises";
 import { isRecord } from "@rockbot/base";
 import { cleanText, isTooDeep } from "@rockbot/mcp/schema";
 import { findGlob } from "@rockbot/policy";
+import { HANDLE_PATTERN } from "@rockbot/records/files";
 import type { SeenTool } from "@rockbot/trust";
 import type { SaidGrant } from "../credentials/client-tokens.ts";
 import { type Credential, type CredentialPlace, type CredentialUse, grantOf } from "../credentials/credential.ts";
@@ -358,7 +359,11 @@ class OperationReader {
     const media = isRecord(content[contentType]) ? content[contentType] : {};
     const schema =
       type === "binary"
-        ? { type: "string", contentEncoding: "base64", description: "The bytes, in base64." }
+        ? {
+            type: "string",
+            anyOf: [{ pattern: HANDLE_PATTERN }, { contentEncoding: "base64" }],
+            description: "The bytes in base64, or the handle of a file.",
+          }
         : this.#schemas.schema(media["schema"], { hasFiles: type === "multipart" });
     const words = typeof description === "string" ? cleanText(description, 1_000) : undefined;
     // An object of a type such as XML is sent as the caller has written it: nothing here writes it.

@@ -1,5 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { cleanText } from "@rockbot/mcp/schema";
+import { HANDLE_PATTERN } from "@rockbot/records/files";
 import { type Json, type OpenApiDocument, referred } from "./open-api-document.ts";
 
 /**
@@ -28,11 +29,12 @@ interface SchemaContext {
 const FILE = {
   type: "object",
   additionalProperties: false,
-  required: ["base64"],
+  anyOf: [{ required: ["base64"] }, { required: ["file"] }],
   properties: {
     filename: { type: "string" },
     contentType: { type: "string" },
     base64: { type: "string", contentEncoding: "base64", description: "The file's bytes." },
+    file: { type: "string", pattern: HANDLE_PATTERN, description: "The handle of a file, in the place of base64." },
   },
 };
 

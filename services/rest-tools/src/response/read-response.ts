@@ -3,10 +3,11 @@ import type { PublicResponse } from "@rockbot/edge/outbound";
 import { decodeText, kindByBytes, kindByType, mediaTypeOf } from "@rockbot/page";
 import { readStream, streamKind } from "./read-stream.ts";
 
-/** An answer's content: a JSON value, a text, or words about bytes that are neither. */
+/** An answer's content: a JSON value, a text, or bytes that are neither, with words about them. */
 export type ResponseContent =
   | { readonly kind: "json"; readonly value: unknown }
-  | { readonly kind: "text"; readonly text: string };
+  | { readonly kind: "text"; readonly text: string }
+  | { readonly kind: "bytes"; readonly bytes: Uint8Array; readonly mediaType: string; readonly what: string };
 
 const MAX_TOLD = 500;
 
@@ -38,15 +39,12 @@ export async function readResponse(
       text: `(Status ${response.status}, without content.${at === undefined ? "" : ` It names the address ${at}.`})`,
     };
   }
+  if (isCut)
+    throw new ToolError(ToolErrorCode.Unavailable, "The server's answer broke off, so it is not shown. Try again.");
   const kind = kindByBytes(bytes, kindByType(mediaType), contentType);
   const text = kind.kind === "unreadable" ? undefined : decodeText(bytes, contentType);
   if (text === undefined)
-    return {
-      kind: "text",
-      text: `(The answer is ${kind.kind === "unreadable" ? kind.what : "binary data"} of the type ${mediaType || "unknown"}, ${bytes.length} bytes, which are not shown.)`,
-    };
-  if (isCut)
-    throw new ToolError(ToolErrorCode.Unavailable, "The server's answer broke off, so it is not shown. Try again.");
+    return { kind: "bytes", bytes, mediaType, what: kind.kind === "unreadable" ? kind.what : "binary data" };
   const isJson = /[/+]json$/.test(mediaType) || (mediaType === "" && /^\s*[[{]/.test(text));
   const parsed = isJson ? parseData(text) : undefined;
   return parsed?.ok === true ? { kind: "json", value: parsed.value } : { kind: "text", text };

@@ -7,7 +7,7 @@ import {
   statusError,
 } from "@rockbot/edge/outbound";
 import { mediaTypeOf, type PageConverter } from "@rockbot/page";
-import { nearestFileName, shownFile } from "@rockbot/records/files";
+import { fileNameOfUrl, shownFile } from "@rockbot/records/files";
 import { type CallFiles, defineTool, filesOf, type Tool } from "@rockbot/tools";
 import { askTwice } from "../ask-twice.ts";
 import { type ReadPage, readPage } from "../browse/read-page.ts";
@@ -88,22 +88,13 @@ async function keepPage(response: PublicResponse, files: CallFiles) {
   const { url } = response;
   const contentType = mediaTypeOf(response.header("content-type"));
   const { bytes } = await response.body();
-  const name = nearestFileName(lastPart(url), "page");
+  const name = fileNameOfUrl(url, "page");
   const kept = shownFile(await files.leave({ name, type: contentType, isUntrusted: true, bytes: [bytes] }));
   return {
     content: `Kept ${describeUrl(url)} as ${kept.handle}: ${kept.type}, ${kept.size} bytes.`,
     structured: { url: url.href, title: null, contentType, truncated: false, needsBrowser: false, files: [kept] },
     trust: saidBy(url.href),
   };
-}
-
-function lastPart({ pathname }: URL): string {
-  const part = pathname.slice(pathname.lastIndexOf("/") + 1);
-  try {
-    return decodeURIComponent(part);
-  } catch {
-    return part; // no UTF-8
-  }
 }
 
 /** A place that the site redirects to is named by the site. */
