@@ -1,5 +1,6 @@
 // To run scripts.
 
+export { type Cell, type CellOutcome, type Interpreter, openInterpreter } from "./interpreter.ts";
 export { type PooledRunnerOptions, pooledRunner } from "./pool/pooled-runner.ts";
 export {
   type GivenFile,

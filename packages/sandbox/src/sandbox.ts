@@ -67,6 +67,8 @@ export interface SandboxMaker extends AsyncDisposable {
   readonly notHeld?: readonly string[] | undefined;
   /** True if its sandboxes carry files in and out. @default false */
   readonly carriesFiles?: boolean | undefined;
+  /** True if its sandboxes may stay for hours with one job. @default false */
+  readonly lasts?: boolean | undefined;
   /** @throws {ToolError} that says why there can be none now */
   make(options: MakeSandboxOptions): Promise<Sandbox>;
   /**

@@ -20,6 +20,8 @@ export interface ScriptJob {
   readonly files?: ScriptFiles | undefined;
   /** Lets the script talk to this process while it runs. @default it cannot */
   readonly messages?: ScriptMessages | undefined;
+  /** Has the job run cells, one after the other, in place of its script. @default it runs its script */
+  readonly cells?: ScriptCells | undefined;
   /**
    * The job whose script this one is run in place of: where its sandbox is still there, that ends first.
    * @default none
@@ -58,6 +60,28 @@ export interface ScriptMessages {
    * @throws {ToolError} to end the script with it
    */
   onMessage(message: Buffer, port: ScriptPort): void;
+}
+
+/** This process's side of a session, whose cells run one after the other: see `frames.ts`. */
+export interface ScriptCells {
+  /** The interpreter is there, and takes cells by `port`. */
+  onStarted(port: CellPort): void;
+  /** Takes what the interpreter prints. */
+  onOutput(stream: "out" | "err", bytes: Buffer): void;
+  /** All that was printed before the cell's end has come but for so many bytes; what follows belongs to the next one. */
+  onPrinted(dropped: { readonly out: number; readonly err: number }): void;
+  /** Takes a packet of the interpreter. @throws {ToolError} to end the session with it */
+  onPacket(packet: Buffer): Promise<void>;
+}
+
+/** The way to an interpreter. */
+export interface CellPort {
+  /** The bound for stdout of a cell, and for its stderr. */
+  readonly keepBytes: number;
+  /** Sends bytes of a cell. Resolves once they are on their way, or nobody is there to read them. Never rejects. */
+  send(bytes: Buffer): Promise<void>;
+  /** Interrupts the cell that runs, as a terminal does. Never rejects. */
+  interrupt(): Promise<void>;
 }
 
 /** The way to a script that runs. */
@@ -145,6 +169,8 @@ export interface ScriptRunner extends AsyncDisposable {
   readonly isResumable: boolean;
   /** True if scripts may have files here. @default false */
   readonly carriesFiles?: boolean | undefined;
+  /** True if its sandboxes may stay for hours, and take cells. @default false */
+  readonly lasts?: boolean | undefined;
   /**
    * Runs a job. A script that fails has an outcome too; only what is not its doing is thrown.
    * @throws {ToolError} `overloaded` if there is no sandbox in time, `unavailable` if there can be none now,

@@ -4,7 +4,7 @@ import type { ScriptFiles, ScriptJob, ScriptOutcome } from "../script-runner.ts"
 const MI = 1024 ** 2;
 
 /** Files for a script, and all that it leaves. */
-function filesOf(given: Readonly<Record<string, Buffer>>, bounds: Partial<ScriptFiles> = {}) {
+export function filesOf(given: Readonly<Record<string, Buffer>>, bounds: Partial<ScriptFiles> = {}) {
   const left: Record<string, Buffer> = {};
   const files: ScriptFiles = {
     given: Object.entries(given).map(([name, bytes]) => ({

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import type { PackageLayer } from "../layer/package-layer.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import type { ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
+import { testCells } from "./test-cells.ts";
 import { testScriptFiles } from "./test-script-files.ts";
 
 /** The bounds that the runner under test was given. */
@@ -28,6 +29,8 @@ export interface ScriptRunnerTraits {
   readonly packages?: PackageLayer | undefined;
   /** True if it carries files of scripts. @default false */
   readonly carriesFiles?: boolean | undefined;
+  /** True if its sandboxes last, and take cells. @default false */
+  readonly lasts?: boolean | undefined;
   /** For starting sandboxes that take long, in milliseconds. @default 60_000 */
   readonly patienceMs?: number | undefined;
 }
@@ -47,6 +50,7 @@ export function testScriptRunner(
     boundsFiles = true,
     packages,
     carriesFiles = false,
+    lasts = false,
     patienceMs = 60_000,
   } = traits;
   const suite = describe.runIf(skipped === undefined);
@@ -98,6 +102,16 @@ export function testScriptRunner(
     afterAll(async () => await (await shared)?.[Symbol.asyncDispose]());
 
     describe.runIf(carriesFiles)("files", () => testScriptFiles(run, { isIsolated }));
+
+    describe.runIf(lasts)("cells", () =>
+      testCells(
+        async () => {
+          shared ??= makeRunner();
+          return await shared;
+        },
+        { keepBytes },
+      ),
+    );
 
     describe("the outcome", () => {
       test("keeps stdout and stderr apart, each in its order", async () => {

@@ -76,6 +76,7 @@ export function containerMaker(options: ContainerMakerOptions): SandboxMaker {
   return {
     kind: "container",
     carriesFiles: true,
+    lasts: true,
     async make({ signal }) {
       if (stop.signal.aborted)
         throw new ToolError("unavailable", "Cannot run the script: the scripts manager is shutting down");

@@ -47,6 +47,7 @@ testScriptRunner(
     limits,
     keepBytes,
     carriesFiles: true,
+    lasts: true,
     packages: { key: "layer", pinned: ["layered==1.0"] },
     ...((await canRunContainers(IMAGE)) ? {} : { skipped: `no container engine with the image ${IMAGE} answers` }),
   },

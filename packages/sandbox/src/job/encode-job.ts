@@ -42,7 +42,7 @@ export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): Asy
 }
 
 async function* partsOf(
-  { id, script, input, timeoutMs, packages, files, messages }: ScriptJob,
+  { id, script, input, timeoutMs, packages, files, messages, cells }: ScriptJob,
   { keepBytes, tailBytes = 0, endBy, layer }: EncodeJobOptions,
 ): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
@@ -61,6 +61,7 @@ async function* partsOf(
     scriptBytes: scriptBytes.length,
     inputBytes: inputBytes?.length ?? null,
     ...(moduleBytes === undefined ? {} : { moduleBytes: moduleBytes.length }),
+    ...(cells === undefined ? {} : { cells: true }),
     ...(files === undefined ? {} : { outFiles: whole(files.mostFiles), outBytes: whole(files.mostBytes) }),
     ...(given.length === 0
       ? {}

@@ -1,5 +1,5 @@
 /**
- * The messages between the supervisor in a sandbox (`supervisor/program`) and the process outside: version 2 of the
+ * The messages between the supervisor in a sandbox (`supervisor/program`) and the process outside: version 3 of the
  * protocol, which docs/design/sandboxes.md explains.
  *
  * **In**, first the job: one line of JSON with whole numbers, then the bytes that it announces.
@@ -14,6 +14,19 @@
  * Without a module, the supervisor reads and forgets what comes after a job. With one, the script has a channel for
  * messages while it runs, and the module `rockbot` uses it. From `started` on, frames come in: each a line of JSON,
  * `{"frame":"message","bytes":N}`, and N bytes, at most `MAX_PIECE_BYTES`.
+ *
+ * A job with `"cells":true` is a session, and its script is `job/cells.py`, which runs cells. Two more kinds of frames come
+ * in: `cell`, with the next bytes of a cell, and `interrupt`, without bytes, which reaches the script as SIGINT. A cell is a
+ * line of JSON `{"cell":N,"source":BYTES,"input":BYTES|null,"files":[[NAME,BYTES],...],"outFiles":N,"outBytes":N}`, a frame
+ * of its own, and then these bytes. `cell` frames come out, too. Each has a mark and words:
+ *
+ * - `b`: the number of the cell that begins,
+ * - `x`: the number of a cell that is over, `done`, `failed`, `interrupted` or `exit`, and its status,
+ * - `f`: the bytes and the name of a file that it has left; `d` has the bytes,
+ * - `e`: the number of the cell, and how many files it passed over. Only then the next one may come.
+ *
+ * `printed` comes right before `x`. By then the supervisor has told all that the script wrote before. The bounds of its
+ * output begin anew.
  *
  * **Out**: frames, each a line of JSON of at most `MAX_FRAME_BYTES`, so that a log keeps them whole. `ready` says that
  * a job may come. `started` comes right before the script's first line, after all was unpacked for it, with the time
@@ -30,7 +43,11 @@
 export type Frame =
   | { readonly frame: "ready"; readonly python: string; readonly protocol?: number }
   | { readonly frame: "started"; readonly job: string; readonly timeoutMs?: number } // which supervisors before this one did not say
-  | { readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message" | "fileData"; readonly data: string }
+  | {
+      readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message" | "cell" | "fileData";
+      readonly data: string;
+    }
+  | { readonly frame: "printed"; readonly droppedOut: number; readonly droppedErr: number }
   | { readonly frame: "file"; readonly name: string; readonly bytes: number }
   | {
       readonly frame: "ended";

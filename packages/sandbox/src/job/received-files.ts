@@ -10,15 +10,18 @@ export class ReceivedFiles {
   readonly #files: Pick<ScriptFiles, "mostFiles" | "mostBytes" | "onFile">;
   #current: { readonly stream: PassThrough; readonly taken: Promise<void> } | undefined;
   #begun = 0;
+  /** What is still to come of the present one, where that is known. */
+  #left = 0;
   #bytes = 0;
 
   constructor(files: Pick<ScriptFiles, "mostFiles" | "mostBytes" | "onFile">) {
     this.#files = files;
   }
 
-  /** Begins the next file, once the one before was taken. */
-  async begin(name: string): Promise<void> {
+  /** Begins the next file, once the one before was taken. Where its size is known, one that ends before was cut. */
+  async begin(name: string, size?: number): Promise<void> {
     await this.end();
+    this.#left = size ?? 0;
     this.#begun += 1;
     if (this.#begun > this.#files.mostFiles) return;
     const stream = new PassThrough();
@@ -31,6 +34,7 @@ export class ReceivedFiles {
   /** Resolves once there is room for more. Bytes that nobody takes are dropped. */
   async add(bytes: Buffer): Promise<void> {
     this.#bytes += bytes.length;
+    this.#left -= bytes.length;
     if (this.#bytes > this.#files.mostBytes) return this.cut();
     const current = this.#current;
     if (current === undefined || current.stream.destroyed || current.stream.write(bytes)) return;
@@ -41,6 +45,7 @@ export class ReceivedFiles {
 
   /** Resolves once all that has begun was taken. */
   async end(): Promise<void> {
+    if (this.#left > 0) this.cut();
     const current = this.#current;
     this.#current = undefined;
     current?.stream.end();

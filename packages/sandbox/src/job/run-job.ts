@@ -3,6 +3,7 @@ import { within } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { Sandbox } from "../sandbox.ts";
 import { type ScriptJob, ScriptLimit, type ScriptOutcome } from "../script-runner.ts";
+import { followCells } from "./cell-frames.ts";
 import { createChannel } from "./channel.ts";
 import { encodeJob } from "./encode-job.ts";
 import type { Frame } from "./frames.ts";
@@ -109,6 +110,7 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
   const leftMs = (): number => Math.min(startedAt + (timeoutMs ?? job.timeoutMs), endBy) - performance.now();
   const channel =
     job.messages === undefined ? undefined : createChannel(sandbox.input, job.messages, { signal, leftMs });
+  const cells = job.cells === undefined ? undefined : followCells(job.cells, sandbox.input, { signal, keepBytes });
   const readFirst = (): void => {
     timer = setTimeout(endOverdue, READ_FIRST_MS);
   };
@@ -119,6 +121,7 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
   };
   try {
     for await (const frame of readFrames(sandbox.output)) {
+      if (cells !== undefined && (await cells.take(frame))) continue;
       // The supervisor takes one job only: written to a sandbox that has one already, this does nothing.
       if (frame.frame === "ready" && timeoutMs === undefined) {
         isSent = true;
@@ -127,10 +130,8 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         if (frame.job !== job.id) throw notOurs();
         timeoutMs = frame.timeoutMs ?? job.timeoutMs;
         startedAt = performance.now();
-        timer ??= setTimeout(
-          readFirst,
-          Math.min(timeoutMs + OVERDUE_MS, Math.max(0, endBy - startedAt) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS),
-        );
+        cells?.start();
+        timer ??= setTimeout(readFirst, overdueMs(timeoutMs, endBy - startedAt));
       } else if (frame.frame === "file") {
         clearTimeout(timer); // the script has ended, and its files take their time
         filesBy ??= Math.min(performance.now() + FILES_MS, endBy + OVERDUE_ANSWER_MS);
@@ -176,6 +177,10 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
     );
   const hasNotBegun = timeoutMs === undefined && (!isSent || end.hasSaidAll === true);
   throw hasNotBegun ? (end.unbegun ?? end.error) : end.error;
+}
+
+function overdueMs(timeoutMs: number, leftMs: number): number {
+  return Math.min(timeoutMs + OVERDUE_MS, Math.max(0, leftMs) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS);
 }
 
 /** A script that fails as the kernel took its memory, or that of a process of its, looks as if it had crashed. */

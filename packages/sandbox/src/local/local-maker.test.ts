@@ -33,7 +33,7 @@ async function makeRunner(options: Partial<LocalMakerOptions>): Promise<ScriptRu
   return pooledRunner(maker, { floor: 0, ceiling: 4, idleMs: 60_000, keepBytes, log: silentLogger });
 }
 
-const traits = { keepBytes, limits, carriesFiles: true, packages: { key: "layer", pinned: [] } };
+const traits = { keepBytes, limits, carriesFiles: true, lasts: true, packages: { key: "layer", pinned: [] } };
 const noNamespaces = missingNamespaces();
 const noBubblewrap =
   noNamespaces ?? ((await hasBubblewrap()) ? undefined : "bubblewrap is not installed, and cannot be");

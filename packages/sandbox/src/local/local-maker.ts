@@ -156,6 +156,7 @@ function unsafeMaker(
 class LocalMaker implements LocalSandboxMaker {
   readonly kind: string;
   readonly carriesFiles = true;
+  readonly lasts = true;
   readonly notHeld: readonly string[];
   readonly #start: (options: MakeLocalSandboxOptions) => Promise<Sandbox>;
   readonly #sandboxes = new Set<Sandbox>();

@@ -66,6 +66,7 @@ class PooledRunner implements ScriptRunner {
   readonly kind: string;
   readonly isResumable: boolean;
   readonly carriesFiles: boolean;
+  readonly lasts: boolean;
   readonly #maker: SandboxMaker;
   readonly #options: PooledRunnerOptions;
   readonly #pool: SandboxPool;
@@ -77,6 +78,7 @@ class PooledRunner implements ScriptRunner {
     this.kind = maker.kind;
     this.isResumable = maker.find !== undefined;
     this.carriesFiles = maker.carriesFiles === true;
+    this.lasts = maker.lasts === true;
     this.#maker = maker;
     this.#options = options;
     this.#pool = new SandboxPool(maker, { ...options, maxWaiting, makeWithinMs });

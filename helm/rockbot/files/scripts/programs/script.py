@@ -183,8 +183,8 @@ def tell_file(name, file, size):
             flush(FLUSH_S)
 
 """
-Messages between the script's process and the manager, while the script runs. They pass through here unread: a packet of the script is a frame, and a
-frame of the manager is a packet (`frames.ts`). The kernel says which process has sent a packet, so that no other one speaks for the script.
+Messages and cells between the script's process and the manager, while the script runs. They pass through here unread: a packet of the script is a frame, and
+a frame of the manager is a packet (`frames.ts`). The kernel says which process has sent a packet, so that no other one speaks for the script.
 """
 
 import binascii
@@ -202,9 +202,10 @@ MAX_HEADER_BYTES = 256
 
 
 class Channel:
-    def __init__(self, module):
+    def __init__(self, frame, module=None):
         import _socket  # which few scripts need
 
+        self.frame = frame
         self.module = module
         kind = getattr(_socket, "SOCK_SEQPACKET", _socket.SOCK_DGRAM)
         self.outside, self.inside = (_socket.socket(fileno=end.detach()) for end in _socket.socketpair(_socket.AF_UNIX, kind, 0))
@@ -216,7 +217,8 @@ class Channel:
         self.script_pid = None
         self.strangers = 0
         self.is_open = True
-        self.held = bytearray()
+        # Anything has come for the script since somebody looked.
+        self.was_sent = False
         self.waiting = []
         self.waiting_bytes = 0
 
@@ -232,20 +234,23 @@ class Channel:
         return self.waiting_bytes < MAX_WAITING_BYTES
 
     def take_packet(self):
-        """One at a time: what else there is to do has its turn in between."""
+        """One at a time: what else there is to do has its turn in between. Returns it, or nothing."""
         try:
             data, ancillary, _, _ = self.outside.recvmsg(CHUNK_BYTES, 64)
         except BlockingIOError:
-            return
+            return b""
         except OSError:
             self.is_open = False
-            return
+            return b""
         if not data and not ancillary:
             self.is_open = False
         elif self.sender_of(ancillary) != self.script_pid:
             self.strangers += 1
-        else:
-            say(frame="message", data=binascii.b2a_base64(data, newline=False).decode())
+            return b""
+        return data
+
+    def tell(self, data):
+        say(frame=self.frame, data=binascii.b2a_base64(data, newline=False).decode())
 
     def sender_of(self, ancillary):
         if not self.knows_senders:
@@ -255,26 +260,10 @@ class Channel:
                 return struct.unpack("3i", data[:12])[0]
         return None
 
-    def take_frames(self, data):
-        """What has come on stdin, of which the last frame may not be all there yet."""
-        self.held += data
-        while True:
-            end = self.held.find(b"\n", 0, MAX_HEADER_BYTES)
-            if end < 0:
-                if len(self.held) >= MAX_HEADER_BYTES:
-                    fail("a frame of the manager has no header")
-                return
-            header = read_json(bytes(self.held[:end]))
-            if header["frame"] != "message":
-                fail("a frame of the manager is of no known kind")
-            size = whole(header["bytes"], 0)
-            if size > MAX_PIECE_BYTES:
-                fail("a frame of the manager is too large")
-            if len(self.held) < end + 1 + size:
-                return
-            self.waiting.append(bytes(self.held[end + 1 : end + 1 + size]))
-            self.waiting_bytes += size
-            del self.held[: end + 1 + size]
+    def take_piece(self, piece):
+        self.waiting.append(piece)
+        self.waiting_bytes += len(piece)
+        self.was_sent = True
 
     def send_packets(self):
         while self.waiting:
@@ -287,6 +276,40 @@ class Channel:
                 self.waiting_bytes = 0
                 return
             self.waiting_bytes -= len(self.waiting.pop(0))
+
+
+class FrameReader:
+    """What comes on stdin after the job: each frame goes to the channel that it names, and `interrupt` to the script."""
+
+    def __init__(self, channels, interrupt=None):
+        self.held = bytearray()
+        self.channels = {channel.frame: channel for channel in channels}
+        self.interrupt = interrupt
+
+    def take(self, data):
+        """Takes bytes, of which the last frame may not be all there yet."""
+        self.held += data
+        while True:
+            end = self.held.find(b"\n", 0, MAX_HEADER_BYTES)
+            if end < 0:
+                if len(self.held) >= MAX_HEADER_BYTES:
+                    fail("a frame of the manager has no header")
+                return
+            header = read_json(bytes(self.held[:end]))
+            is_interrupt = header["frame"] == "interrupt" and self.interrupt is not None
+            if not is_interrupt and header["frame"] not in self.channels:
+                fail("a frame of the manager is of no known kind")
+            size = whole(header["bytes"], 0)
+            if size > MAX_PIECE_BYTES:
+                fail("a frame of the manager is too large")
+            if len(self.held) < end + 1 + size:
+                return
+            piece = bytes(self.held[end + 1 : end + 1 + size])
+            del self.held[: end + 1 + size]
+            if is_interrupt:
+                self.interrupt()
+            else:
+                self.channels[header["frame"]].take_piece(piece)
 
 
 def is_hung_up(file):
@@ -335,8 +358,9 @@ def read_job():
         fail("the job is too large")
     job["script"] = incoming.take(script_bytes)
     job["input"] = None if input_bytes is None else incoming.take(input_bytes)
-    job["channel"] = None if module_bytes is None else Channel(incoming.take(module_bytes))
-    if job.get("outFiles") is not None:
+    job["channel"] = None if module_bytes is None else Channel("message", incoming.take(module_bytes))
+    job["cells"] = Channel("cell") if job.get("cells") else None
+    if job.get("outFiles") is not None or job["cells"] is not None:
         make_out_folder()
     if job.get("filesBytes") is not None:
         write_files(incoming, job["filesBytes"], CONFIG["folder"], (0o644, 0o755))
@@ -456,7 +480,7 @@ class Output:
 
     def __init__(self, name, keep_bytes, tail_bytes):
         self.name = name
-        self.left = keep_bytes
+        self.keep_bytes = self.left = keep_bytes
         self.tail_bytes = tail_bytes
         self.tail = bytearray()
         self.news_at = None
@@ -508,6 +532,14 @@ class Output:
         self.release(float("inf"))
         for at in range(0, len(self.tail), CHUNK_BYTES):
             say(frame=self.name + "Tail", data=binascii.b2a_base64(self.tail[at : at + CHUNK_BYTES], newline=False).decode())
+
+    def end_cell(self):
+        """Tells all that was written before a cell's end, and begins anew. Returns how many bytes were dropped."""
+        self.drain()
+        dropped, self.dropped = self.dropped, 0
+        self.left = self.keep_bytes
+        self.tail.clear()
+        return dropped
 
 """The processes of the sandbox: who they are, what they use, and their end."""
 
@@ -858,8 +890,8 @@ def run_script(job, time_ms, stdin, outputs, notes):
         os.setsid()
         for target, source in enumerate([stdin, *outputs]):
             os.dup2(source, target)
-        channel = job["channel"]
-        close_all_but_streams(() if channel is None else (channel.inside.fileno(),))
+        channel, cells = job["channel"], job["cells"]
+        close_all_but_streams([one.inside.fileno() for one in (channel, cells) if one is not None])
         os.chdir(folder)
         with open(path, "wb") as file:
             file.write(job["script"])
@@ -883,6 +915,8 @@ def run_script(job, time_ms, stdin, outputs, notes):
     sys.path.insert(0, folder)
     source = job.pop("script")
     job.clear()
+    if cells is not None:
+        follow_cells(source, cells.inside, script)
     try:
         exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
         status = 0
@@ -896,6 +930,13 @@ def run_script(job, time_ms, stdin, outputs, notes):
         tell(error.with_traceback(error.__traceback__.tb_next))
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
     finish(script, status)
+
+
+def follow_cells(source, socket, script):
+    """Becomes a session, whose program comes in place of a script, and runs cells as the main program."""
+    given = {"socket": socket, "script": script, "folder": CONFIG["folder"]}
+    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell)}
+    exec(compile(source, "<session>", "exec", dont_inherit=True), given | functions)
 
 
 def exit_status(code):
@@ -1012,6 +1053,10 @@ import time
 
 # How often memory and processes are counted.
 WATCH_S = 0.025
+# And while a session waits for its next cell.
+WATCH_WAITING_S = 0.5
+# With which packets of a session begin that say that a cell is over, and that it waits for the next one.
+CELL_OVER, SESSION_WAITS = b"x", b"e"
 # Of many processes less often, so that looking at them takes a small part of the time.
 WATCH_PAUSES = 4
 # The time for a script to write out its buffers, when its own time is over: it takes a moment, but on a crowded machine has to wait for its turn.
@@ -1034,7 +1079,10 @@ class Script:
         self.status = None
         self.peak_bytes = 0
         self.killed_before = killed_for_memory()
-        self.channel = job["channel"]
+        self.cells = job["cells"]
+        self.is_waiting = False
+        self.channels = [channel for channel in (job["channel"], self.cells) if channel is not None]
+        self.frames = FrameReader(self.channels, None if self.cells is None else self.interrupt)
         child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
         self.pid = os.fork()
         if self.pid == 0:
@@ -1047,8 +1095,8 @@ class Script:
             os.close(output.write_end)
         if self.stdin is not None:
             os.set_blocking(self.stdin, False)
-        if self.channel is not None:
-            self.channel.follow(self.pid)
+        for channel in self.channels:
+            channel.follow(self.pid)
         self.ended = open_process(self.pid)
 
     def follow(self):
@@ -1069,7 +1117,7 @@ class Script:
             if now >= watch_at and self.limit is None:
                 self.watch()
                 watched = time.monotonic()
-                watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
+                watch_at = watched + max(WATCH_WAITING_S if self.is_waiting else WATCH_S, WATCH_PAUSES * (watched - now))
                 if self.limit is not None:
                     break
             reads = [output.read_end for output in self.outputs if output.is_open]
@@ -1080,9 +1128,8 @@ class Script:
             elif is_listening and is_hung_up(0):
                 self.end_unheard()
             writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
-            if self.channel is not None:
-                reads += [self.channel.outside] if self.channel.wants_packets() else []
-                writes += [self.channel.outside] if self.channel.waiting else []
+            reads += [channel.outside for channel in self.channels if channel.wants_packets()]
+            writes += [channel.outside for channel in self.channels if channel.waiting]
             wait = (self.deadline if self.limit is not None else min(self.deadline, watch_at)) - now if self.ended is not None else 0.005
             ready, writable, _ = select.select(reads, writes, [], max(0, wait))
             if 0 in ready:
@@ -1093,10 +1140,12 @@ class Script:
                 output.release(time.monotonic())
             if self.stdin is not None and self.stdin in writable:
                 self.feed()
-            if self.channel is not None:
-                if self.channel.outside in ready:
-                    self.channel.take_packet()
-                self.channel.send_packets()
+            for channel in self.channels:
+                if channel.outside in ready:
+                    self.take_packet(channel)
+                channel.send_packets()
+            if self.is_waiting and self.cells.was_sent:
+                self.is_waiting, watch_at = False, 0
             write_pending()
             self.reap()
         run_ms = (time.monotonic() - self.started_at) * 1000
@@ -1113,9 +1162,24 @@ class Script:
             return True
         if not data:
             self.end_unheard()
-        elif self.channel is not None:
-            self.channel.take_frames(data)
+        elif self.channels:
+            self.frames.take(data)
         return bool(data)
+
+    def take_packet(self, channel):
+        """All that the script has written before it says that a cell is over is told before that."""
+        data = channel.take_packet()
+        if channel is self.cells and data[:1] == CELL_OVER:
+            out, err = (output.end_cell() for output in self.outputs)
+            say(frame="printed", droppedOut=out, droppedErr=err)
+        if data:
+            channel.tell(data)
+        if channel is self.cells and data[:1] == SESSION_WAITS:
+            self.is_waiting, channel.was_sent = True, False
+
+    def interrupt(self):
+        """As a terminal does: the script's first process, and those of its group."""
+        kill(-self.pid, signal.SIGINT)
 
     def end_unheard(self):
         if CONFIG["endsWithInput"]:
@@ -1123,7 +1187,7 @@ class Script:
             os._exit(1)
 
     def has_room(self):
-        return self.channel is None or self.channel.wants_frames()
+        return all(channel.wants_frames() for channel in self.channels)
 
     def feed(self):
         try:
@@ -1192,7 +1256,7 @@ class Script:
             "droppedOut": out.dropped,
             "droppedErr": err.dropped,
             "runMs": round(run_ms, 3),
-            "strangers": 0 if self.channel is None else self.channel.strangers,
+            "strangers": sum(channel.strangers for channel in self.channels),
         }
 
 """
@@ -1217,7 +1281,7 @@ import sys
 
 
 # Of the pipe: see `frames.ts`.
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 def main():

@@ -1,6 +1,6 @@
 """
-Messages between the script's process and the manager, while the script runs. They pass through here unread: a packet of the script is a frame, and a
-frame of the manager is a packet (`frames.ts`). The kernel says which process has sent a packet, so that no other one speaks for the script.
+Messages and cells between the script's process and the manager, while the script runs. They pass through here unread: a packet of the script is a frame, and
+a frame of the manager is a packet (`frames.ts`). The kernel says which process has sent a packet, so that no other one speaks for the script.
 """
 
 import binascii
@@ -20,9 +20,10 @@ MAX_HEADER_BYTES = 256
 
 
 class Channel:
-    def __init__(self, module):
+    def __init__(self, frame, module=None):
         import _socket  # which few scripts need
 
+        self.frame = frame
         self.module = module
         kind = getattr(_socket, "SOCK_SEQPACKET", _socket.SOCK_DGRAM)
         self.outside, self.inside = (_socket.socket(fileno=end.detach()) for end in _socket.socketpair(_socket.AF_UNIX, kind, 0))
@@ -34,7 +35,8 @@ class Channel:
         self.script_pid = None
         self.strangers = 0
         self.is_open = True
-        self.held = bytearray()
+        # Anything has come for the script since somebody looked.
+        self.was_sent = False
         self.waiting = []
         self.waiting_bytes = 0
 
@@ -50,20 +52,23 @@ class Channel:
         return self.waiting_bytes < MAX_WAITING_BYTES
 
     def take_packet(self):
-        """One at a time: what else there is to do has its turn in between."""
+        """One at a time: what else there is to do has its turn in between. Returns it, or nothing."""
         try:
             data, ancillary, _, _ = self.outside.recvmsg(CHUNK_BYTES, 64)
         except BlockingIOError:
-            return
+            return b""
         except OSError:
             self.is_open = False
-            return
+            return b""
         if not data and not ancillary:
             self.is_open = False
         elif self.sender_of(ancillary) != self.script_pid:
             self.strangers += 1
-        else:
-            say(frame="message", data=binascii.b2a_base64(data, newline=False).decode())
+            return b""
+        return data
+
+    def tell(self, data):
+        say(frame=self.frame, data=binascii.b2a_base64(data, newline=False).decode())
 
     def sender_of(self, ancillary):
         if not self.knows_senders:
@@ -73,26 +78,10 @@ class Channel:
                 return struct.unpack("3i", data[:12])[0]
         return None
 
-    def take_frames(self, data):
-        """What has come on stdin, of which the last frame may not be all there yet."""
-        self.held += data
-        while True:
-            end = self.held.find(b"\n", 0, MAX_HEADER_BYTES)
-            if end < 0:
-                if len(self.held) >= MAX_HEADER_BYTES:
-                    fail("a frame of the manager has no header")
-                return
-            header = read_json(bytes(self.held[:end]))
-            if header["frame"] != "message":
-                fail("a frame of the manager is of no known kind")
-            size = whole(header["bytes"], 0)
-            if size > MAX_PIECE_BYTES:
-                fail("a frame of the manager is too large")
-            if len(self.held) < end + 1 + size:
-                return
-            self.waiting.append(bytes(self.held[end + 1 : end + 1 + size]))
-            self.waiting_bytes += size
-            del self.held[: end + 1 + size]
+    def take_piece(self, piece):
+        self.waiting.append(piece)
+        self.waiting_bytes += len(piece)
+        self.was_sent = True
 
     def send_packets(self):
         while self.waiting:
@@ -105,6 +94,40 @@ class Channel:
                 self.waiting_bytes = 0
                 return
             self.waiting_bytes -= len(self.waiting.pop(0))
+
+
+class FrameReader:
+    """What comes on stdin after the job: each frame goes to the channel that it names, and `interrupt` to the script."""
+
+    def __init__(self, channels, interrupt=None):
+        self.held = bytearray()
+        self.channels = {channel.frame: channel for channel in channels}
+        self.interrupt = interrupt
+
+    def take(self, data):
+        """Takes bytes, of which the last frame may not be all there yet."""
+        self.held += data
+        while True:
+            end = self.held.find(b"\n", 0, MAX_HEADER_BYTES)
+            if end < 0:
+                if len(self.held) >= MAX_HEADER_BYTES:
+                    fail("a frame of the manager has no header")
+                return
+            header = read_json(bytes(self.held[:end]))
+            is_interrupt = header["frame"] == "interrupt" and self.interrupt is not None
+            if not is_interrupt and header["frame"] not in self.channels:
+                fail("a frame of the manager is of no known kind")
+            size = whole(header["bytes"], 0)
+            if size > MAX_PIECE_BYTES:
+                fail("a frame of the manager is too large")
+            if len(self.held) < end + 1 + size:
+                return
+            piece = bytes(self.held[end + 1 : end + 1 + size])
+            del self.held[: end + 1 + size]
+            if is_interrupt:
+                self.interrupt()
+            else:
+                self.channels[header["frame"]].take_piece(piece)
 
 
 def is_hung_up(file):

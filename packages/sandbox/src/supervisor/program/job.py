@@ -33,8 +33,9 @@ def read_job():
         fail("the job is too large")
     job["script"] = incoming.take(script_bytes)
     job["input"] = None if input_bytes is None else incoming.take(input_bytes)
-    job["channel"] = None if module_bytes is None else Channel(incoming.take(module_bytes))
-    if job.get("outFiles") is not None:
+    job["channel"] = None if module_bytes is None else Channel("message", incoming.take(module_bytes))
+    job["cells"] = Channel("cell") if job.get("cells") else None
+    if job.get("outFiles") is not None or job["cells"] is not None:
         make_out_folder()
     if job.get("filesBytes") is not None:
         write_files(incoming, job["filesBytes"], CONFIG["folder"], (0o644, 0o755))

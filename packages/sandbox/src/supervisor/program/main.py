@@ -27,7 +27,7 @@ from .settings import CONFIG, LIMITS, whole
 from .within import find_packages
 
 # Of the pipe: see `frames.ts`.
-PROTOCOL = 2
+PROTOCOL = 3
 
 
 def main():

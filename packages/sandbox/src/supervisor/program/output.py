@@ -21,7 +21,7 @@ class Output:
 
     def __init__(self, name, keep_bytes, tail_bytes):
         self.name = name
-        self.left = keep_bytes
+        self.keep_bytes = self.left = keep_bytes
         self.tail_bytes = tail_bytes
         self.tail = bytearray()
         self.news_at = None
@@ -73,3 +73,11 @@ class Output:
         self.release(float("inf"))
         for at in range(0, len(self.tail), CHUNK_BYTES):
             say(frame=self.name + "Tail", data=binascii.b2a_base64(self.tail[at : at + CHUNK_BYTES], newline=False).decode())
+
+    def end_cell(self):
+        """Tells all that was written before a cell's end, and begins anew. Returns how many bytes were dropped."""
+        self.drain()
+        dropped, self.dropped = self.dropped, 0
+        self.left = self.keep_bytes
+        self.tail.clear()
+        return dropped

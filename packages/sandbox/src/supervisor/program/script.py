@@ -7,8 +7,8 @@ import select
 import sys
 import time
 
-from .channel import is_hung_up
-from .frames import FLUSH_S, fail, pending, write_pending
+from .channel import FrameReader, is_hung_up
+from .frames import FLUSH_S, fail, pending, say, write_pending
 from .output import Output
 from .processes import kill, kill_all, killed_for_memory, open_process, usage
 from .settings import BROKEN, CONFIG, MEMORY, NOTES_BYTES, PROCESSES, whole
@@ -16,6 +16,10 @@ from .within import run_script
 
 # How often memory and processes are counted.
 WATCH_S = 0.025
+# And while a session waits for its next cell.
+WATCH_WAITING_S = 0.5
+# With which packets of a session begin that say that a cell is over, and that it waits for the next one.
+CELL_OVER, SESSION_WAITS = b"x", b"e"
 # Of many processes less often, so that looking at them takes a small part of the time.
 WATCH_PAUSES = 4
 # The time for a script to write out its buffers, when its own time is over: it takes a moment, but on a crowded machine has to wait for its turn.
@@ -38,7 +42,10 @@ class Script:
         self.status = None
         self.peak_bytes = 0
         self.killed_before = killed_for_memory()
-        self.channel = job["channel"]
+        self.cells = job["cells"]
+        self.is_waiting = False
+        self.channels = [channel for channel in (job["channel"], self.cells) if channel is not None]
+        self.frames = FrameReader(self.channels, None if self.cells is None else self.interrupt)
         child_stdin, self.stdin = os.pipe() if self.input else (os.open(os.devnull, os.O_RDONLY), None)
         self.pid = os.fork()
         if self.pid == 0:
@@ -51,8 +58,8 @@ class Script:
             os.close(output.write_end)
         if self.stdin is not None:
             os.set_blocking(self.stdin, False)
-        if self.channel is not None:
-            self.channel.follow(self.pid)
+        for channel in self.channels:
+            channel.follow(self.pid)
         self.ended = open_process(self.pid)
 
     def follow(self):
@@ -73,7 +80,7 @@ class Script:
             if now >= watch_at and self.limit is None:
                 self.watch()
                 watched = time.monotonic()
-                watch_at = watched + max(WATCH_S, WATCH_PAUSES * (watched - now))
+                watch_at = watched + max(WATCH_WAITING_S if self.is_waiting else WATCH_S, WATCH_PAUSES * (watched - now))
                 if self.limit is not None:
                     break
             reads = [output.read_end for output in self.outputs if output.is_open]
@@ -84,9 +91,8 @@ class Script:
             elif is_listening and is_hung_up(0):
                 self.end_unheard()
             writes = ([self.stdin] if self.stdin is not None else []) + ([1] if pending else [])
-            if self.channel is not None:
-                reads += [self.channel.outside] if self.channel.wants_packets() else []
-                writes += [self.channel.outside] if self.channel.waiting else []
+            reads += [channel.outside for channel in self.channels if channel.wants_packets()]
+            writes += [channel.outside for channel in self.channels if channel.waiting]
             wait = (self.deadline if self.limit is not None else min(self.deadline, watch_at)) - now if self.ended is not None else 0.005
             ready, writable, _ = select.select(reads, writes, [], max(0, wait))
             if 0 in ready:
@@ -97,10 +103,12 @@ class Script:
                 output.release(time.monotonic())
             if self.stdin is not None and self.stdin in writable:
                 self.feed()
-            if self.channel is not None:
-                if self.channel.outside in ready:
-                    self.channel.take_packet()
-                self.channel.send_packets()
+            for channel in self.channels:
+                if channel.outside in ready:
+                    self.take_packet(channel)
+                channel.send_packets()
+            if self.is_waiting and self.cells.was_sent:
+                self.is_waiting, watch_at = False, 0
             write_pending()
             self.reap()
         run_ms = (time.monotonic() - self.started_at) * 1000
@@ -117,9 +125,24 @@ class Script:
             return True
         if not data:
             self.end_unheard()
-        elif self.channel is not None:
-            self.channel.take_frames(data)
+        elif self.channels:
+            self.frames.take(data)
         return bool(data)
+
+    def take_packet(self, channel):
+        """All that the script has written before it says that a cell is over is told before that."""
+        data = channel.take_packet()
+        if channel is self.cells and data[:1] == CELL_OVER:
+            out, err = (output.end_cell() for output in self.outputs)
+            say(frame="printed", droppedOut=out, droppedErr=err)
+        if data:
+            channel.tell(data)
+        if channel is self.cells and data[:1] == SESSION_WAITS:
+            self.is_waiting, channel.was_sent = True, False
+
+    def interrupt(self):
+        """As a terminal does: the script's first process, and those of its group."""
+        kill(-self.pid, signal.SIGINT)
 
     def end_unheard(self):
         if CONFIG["endsWithInput"]:
@@ -127,7 +150,7 @@ class Script:
             os._exit(1)
 
     def has_room(self):
-        return self.channel is None or self.channel.wants_frames()
+        return all(channel.wants_frames() for channel in self.channels)
 
     def feed(self):
         try:
@@ -196,5 +219,5 @@ class Script:
             "droppedOut": out.dropped,
             "droppedErr": err.dropped,
             "runMs": round(run_ms, 3),
-            "strangers": 0 if self.channel is None else self.channel.strangers,
+            "strangers": sum(channel.strangers for channel in self.channels),
         }

@@ -12,7 +12,7 @@ import sys
 from .channel import open_module
 from .confine import confine
 from .frames import MAX_REASON, words_of
-from .settings import BROKEN, CONFIG, MEMORY, PROCESSES
+from .settings import BROKEN, CONFIG, MEMORY, PROCESSES, read_json
 
 # The longest variable that the kernel takes, its name included.
 MAX_VARIABLE_BYTES = 128 * 1024 - 1
@@ -38,8 +38,8 @@ def run_script(job, time_ms, stdin, outputs, notes):
         os.setsid()
         for target, source in enumerate([stdin, *outputs]):
             os.dup2(source, target)
-        channel = job["channel"]
-        close_all_but_streams(() if channel is None else (channel.inside.fileno(),))
+        channel, cells = job["channel"], job["cells"]
+        close_all_but_streams([one.inside.fileno() for one in (channel, cells) if one is not None])
         os.chdir(folder)
         with open(path, "wb") as file:
             file.write(job["script"])
@@ -63,6 +63,8 @@ def run_script(job, time_ms, stdin, outputs, notes):
     sys.path.insert(0, folder)
     source = job.pop("script")
     job.clear()
+    if cells is not None:
+        follow_cells(source, cells.inside, script)
     try:
         exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
         status = 0
@@ -76,6 +78,13 @@ def run_script(job, time_ms, stdin, outputs, notes):
         tell(error.with_traceback(error.__traceback__.tb_next))
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
     finish(script, status)
+
+
+def follow_cells(source, socket, script):
+    """Becomes a session, whose program comes in place of a script, and runs cells as the main program."""
+    given = {"socket": socket, "script": script, "folder": CONFIG["folder"]}
+    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell)}
+    exec(compile(source, "<session>", "exec", dont_inherit=True), given | functions)
 
 
 def exit_status(code):
