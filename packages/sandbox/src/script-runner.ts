@@ -18,6 +18,12 @@ export interface ScriptJob {
   readonly packages?: PackageLayer | undefined;
   /** The files that go in with it, and come out. @default none does */
   readonly files?: ScriptFiles | undefined;
+  /**
+   * How many bytes of what it shows besides its output come out with it: the value of its last expression, and its
+   * charts.
+   * @default 0: it runs without being looked at
+   */
+  readonly shownBytes?: number | undefined;
   /** Lets the script talk to this process while it runs. @default it cannot */
   readonly messages?: ScriptMessages | undefined;
   /** Has the job run cells, one after the other, in place of its script. @default it runs its script */
@@ -116,6 +122,8 @@ export interface ScriptOutcome {
   readonly strangers: number;
   /** What the script has left in its folder `out` and could not be taken: links, folders, and what was too much. */
   readonly passedFiles: number;
+  /** What it shows, as its own process wrote it (`shown.py`): any bytes. @default nothing */
+  readonly shown?: Buffer | undefined;
   /** How long it might run: less than its job says where its call had not the time. */
   readonly timeoutMs: number;
   readonly durations: {

@@ -43,7 +43,7 @@ export function scriptsGuide(
     document: [
       "# Scripts",
       "",
-      "`execute_python_script` runs a Python script and gives what it prints to stdout, or `(no output)`. Use it for whatever has to be exact: arithmetic, dates, counting, parsing, sorting, converting. Print what you want to know; the value of the last line is not shown.",
+      "`execute_python_script` runs a Python script and gives what it prints to stdout, or `(no output)`. Use it for whatever has to be exact: arithmetic, dates, counting, parsing, sorting, converting. Print what you want to know. The value of a last expression is only in the answer's field `value`: its text, and the begin of a DataFrame as a table.",
       "",
       "## What there is",
       "",

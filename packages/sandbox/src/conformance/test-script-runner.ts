@@ -6,6 +6,7 @@ import type { SandboxLimits } from "../sandbox-limits.ts";
 import type { ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
 import { testCells } from "./test-cells.ts";
 import { testScriptFiles } from "./test-script-files.ts";
+import { testScriptShown } from "./test-script-shown.ts";
 
 /** The bounds that the runner under test was given. */
 export interface ScriptRunnerTraits {
@@ -112,6 +113,8 @@ export function testScriptRunner(
         { keepBytes },
       ),
     );
+
+    describe("a script that is looked at", () => testScriptShown(run));
 
     describe("the outcome", () => {
       test("keeps stdout and stderr apart, each in its order", async () => {

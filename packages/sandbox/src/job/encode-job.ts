@@ -42,7 +42,7 @@ export async function* encodeJob(job: ScriptJob, options: EncodeJobOptions): Asy
 }
 
 async function* partsOf(
-  { id, script, input, timeoutMs, packages, files, messages, cells }: ScriptJob,
+  { id, script, input, timeoutMs, packages, files, messages, cells, shownBytes }: ScriptJob,
   { keepBytes, tailBytes = 0, endBy, layer }: EncodeJobOptions,
 ): AsyncGenerator<Buffer> {
   const scriptBytes = Buffer.from(script);
@@ -66,6 +66,7 @@ async function* partsOf(
     ...(given.length === 0
       ? {}
       : { filesBytes: given.reduce((sum, { file, head }) => sum + head.length + file.size, 0) }),
+    ...(shownBytes === undefined ? {} : { shownBytes: whole(shownBytes) }),
     keepBytes: whole(keepBytes),
     tailBytes: whole(tailBytes),
   };

@@ -4,7 +4,7 @@
  *
  * **In**, first the job: one line of JSON with whole numbers, then the bytes that it announces.
  * `{"job":ID,"timeoutMs":N,"withinMs":N|null,"packages":KEY|null,"packagesBytes":N|null,"scriptBytes":N,"inputBytes":N|null,"moduleBytes":N,"keepBytes":N,"tailBytes":N}`
- * `moduleBytes` and `tailBytes` may be absent, as null and 0. So may `filesBytes`, `outFiles` and `outBytes`. `withinMs` says how long from now on the script is of
+ * `moduleBytes` and `tailBytes` may be absent, as null and 0. So may `filesBytes`, `outFiles`, `outBytes` and `shownBytes`. `withinMs` says how long from now on the script is of
  * use, whatever has to come before it. The UTF-8 bytes of the script, the input and the module follow, and then `filesBytes` of files for the script's folder
  * (`pack-layer.ts`). Where the sandbox
  * is to unpack packages (`packagesBytes`), these follow as `pack-layer.ts` has them. Last comes the hash of all that,
@@ -34,7 +34,8 @@
  * both ends with at the moment, once it is more than that. The last `tailBytes` of what is more come in the end, as
  * `outTail` and `errTail`. `message` is a piece of a message of the script.
  * `file` names a file that the script has left, and `fileData` has its bytes. They come once nothing of the script runs
- * any more, where `outFiles` and `outBytes` say how much it may leave. The last frame is `ended`, or `failed` where
+ * any more, where `outFiles` and `outBytes` say how much it may leave. Before them, `shown` has what the script shows besides its
+ * output, up to `shownBytes`. The script's own process has written these bytes. The last frame is `ended`, or `failed` where
  * the supervisor itself could not go on. Everything about the script comes between `started` and `ended`: a sandbox that
  * has said `started` never gets a job again.
  *
@@ -44,7 +45,7 @@ export type Frame =
   | { readonly frame: "ready"; readonly python: string; readonly protocol?: number }
   | { readonly frame: "started"; readonly job: string; readonly timeoutMs?: number } // which supervisors before this one did not say
   | {
-      readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message" | "cell" | "fileData";
+      readonly frame: "out" | "err" | "now" | "outTail" | "errTail" | "message" | "cell" | "fileData" | "shown";
       readonly data: string;
     }
   | { readonly frame: "printed"; readonly droppedOut: number; readonly droppedErr: number }

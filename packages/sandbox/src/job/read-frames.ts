@@ -56,6 +56,7 @@ const checks: Readonly<Record<string, ((frame: Record<string, unknown>) => boole
   printed: ({ droppedOut, droppedErr }) => isCount(droppedOut) && isCount(droppedErr),
   file: ({ name, bytes }) => isText(name) && isCount(bytes),
   fileData: ({ data }) => isText(data),
+  shown: ({ data }) => isText(data),
   outTail: ({ data }) => isText(data),
   errTail: ({ data }) => isText(data),
   ended: ({ exitCode, signal, limit, droppedOut, droppedErr, runMs, strangers = 0, passedFiles = 0 }) =>

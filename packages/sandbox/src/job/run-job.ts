@@ -10,6 +10,7 @@ import type { Frame } from "./frames.ts";
 import { KeptText } from "./kept-text.ts";
 import { readFrames } from "./read-frames.ts";
 import { ReceivedFiles } from "./received-files.ts";
+import { ShownBytes } from "./shown-bytes.ts";
 import { writeTo } from "./write-to.ts";
 
 /** The signal that ends a job, and how much of its output is kept. */
@@ -101,6 +102,7 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
   const files = job.files === undefined ? undefined : new ReceivedFiles(job.files);
   const out = new KeptText(keepBytes, tailBytes);
   const err = new KeptText(keepBytes, tailBytes);
+  const shown = new ShownBytes(job.shownBytes ?? 0);
   let isSent = false;
   let timeoutMs: number | undefined;
   let startedAt = 0;
@@ -139,18 +141,16 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
         await files?.begin(frame.name);
       } else if (frame.frame === "fileData") {
         await files?.add(Buffer.from(frame.data, "base64"));
+      } else if (frame.frame === "shown") {
+        shown.add(Buffer.from(frame.data, "base64"));
       } else if (frame.frame === "message") {
         channel?.take(Buffer.from(frame.data, "base64"));
       } else if ("data" in frame) {
-        const bytes = Buffer.from(frame.data, "base64");
-        if (frame.frame === "out") out.add(bytes);
-        else if (frame.frame === "err") err.add(bytes);
-        else if (frame.frame === "outTail") out.addTail(bytes);
-        else if (frame.frame === "errTail") err.addTail(bytes);
-        if (!frame.frame.endsWith("Tail")) onOutput?.(bytes, frame.frame === "now");
+        takeOutput(frame, { out, err, onOutput });
       } else if (frame.frame === "ended") {
         await files?.end();
-        return outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
+        const end = outcome(await withKernelsWord(frame, sandbox), timeoutMs ?? job.timeoutMs, out, err);
+        return { ...end, shown: shown.end() };
       } else if (frame.frame === "failed") throw failed(frame.reason);
     }
   } catch (error) {
@@ -181,6 +181,18 @@ async function follow(sandbox: Sandbox, job: ScriptJob, options: FollowOptions):
 
 function overdueMs(timeoutMs: number, leftMs: number): number {
   return Math.min(timeoutMs + OVERDUE_MS, Math.max(0, leftMs) + OVERDUE_ANSWER_MS, LONGEST_TIMER_MS);
+}
+
+function takeOutput(
+  { frame, data }: Extract<Frame, { data: string }>,
+  { out, err, onOutput }: { readonly out: KeptText; readonly err: KeptText } & Pick<RunJobOptions, "onOutput">,
+): void {
+  const bytes = Buffer.from(data, "base64");
+  if (frame === "out") out.add(bytes);
+  else if (frame === "err") err.add(bytes);
+  else if (frame === "outTail") out.addTail(bytes);
+  else if (frame === "errTail") err.addTail(bytes);
+  if (!frame.endsWith("Tail")) onOutput?.(bytes, frame === "now");
 }
 
 /** A script that fails as the kernel took its memory, or that of a process of its, looks as if it had crashed. */

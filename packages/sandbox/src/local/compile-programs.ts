@@ -6,11 +6,14 @@ import type { Python } from "./find-python.ts";
 export type Program = readonly string[];
 
 const COMPILE = `
-import binascii, json, marshal, sys
+import binascii, json, marshal, sys, zlib
 for source in json.loads(sys.argv[1]):
-    print(binascii.b2a_base64(marshal.dumps(compile(source, "<string>", "exec", optimize=2, dont_inherit=True)), newline=False).decode())
+    code = marshal.dumps(compile(source, "<string>", "exec", optimize=2, dont_inherit=True))
+    print(binascii.b2a_base64(zlib.compress(code, 9), newline=False).decode())
 `;
-const LOAD = "import binascii, marshal, sys; exec(marshal.loads(binascii.a2b_base64(sys.argv.pop(1))))";
+// One argument of a program has 128 KiB at most.
+const LOAD =
+  "import binascii, marshal, sys, zlib; exec(marshal.loads(zlib.decompress(binascii.a2b_base64(sys.argv.pop(1)))))";
 
 /**
  * Programs as this interpreter has compiled them: each sandbox would do so again, which takes as long as the

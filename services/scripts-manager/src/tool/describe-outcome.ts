@@ -3,6 +3,7 @@ import { shownFile } from "@rockbot/records/files";
 import { ScriptLimit, type ScriptOutcome } from "@rockbot/sandbox";
 import type { ToolResult } from "@rockbot/tools";
 import type { FilesOfScript } from "./script-files.ts";
+import { shownByScript } from "./shown-by-script.ts";
 
 export interface DescribeOptions {
   /** What the script asked for, within the bounds. */
@@ -50,6 +51,7 @@ function fieldsOf(outcome: ScriptOutcome, { pinned, files }: DescribeOptions): T
     is_warm: isWarm,
     pip_packages: [...pinned],
     ...(files === undefined ? {} : filesOf(outcome, files)),
+    ...shownByScript(outcome),
   };
 }
 

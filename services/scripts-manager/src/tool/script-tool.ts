@@ -16,6 +16,7 @@ import { liveOutput } from "./live-output.ts";
 import { filesOfScript } from "./script-files.ts";
 import { takeScriptSeconds } from "./script-seconds.ts";
 import { secondsOf } from "./seconds-of.ts";
+import { MAX_SHOWN_BYTES } from "./shown-by-script.ts";
 
 /** What one script may ask for. */
 export interface ScriptBounds {
@@ -113,6 +114,7 @@ async function runScript(
       packages: layer,
       files: files?.job,
       messages: session?.messages,
+      shownBytes: MAX_SHOWN_BYTES,
     };
     try {
       const { deadline, mayHaveBegun, progress } = context;

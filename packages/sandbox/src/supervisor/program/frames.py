@@ -24,8 +24,9 @@ def written(value):
 
 
 def quoted(text):
-    safe = text.isascii() and text.isprintable() and not {'"', "\\"} & set(text)
-    return b'"' + (text if safe else "".join(map(escaped, text))).encode() + b'"'
+    if text.isascii() and text.isprintable():
+        return b'"' + text.replace("\\", "\\\\").replace('"', '\\"').encode() + b'"'
+    return b'"' + "".join(map(escaped, text)).encode() + b'"'
 
 
 def escaped(character):

@@ -24,6 +24,7 @@ from .job import read_job, time_of
 from .linux import PR_SET_CHILD_SUBREAPER, prctl, set_dumpable
 from .script import Script
 from .settings import CONFIG, LIMITS, whole
+from .shown import tell_shown
 from .within import find_packages
 
 # Of the pipe: see `frames.ts`.
@@ -43,6 +44,8 @@ def main():
     out_files, out_bytes = job.get("outFiles"), job.get("outBytes")
     script = Script(job, time_ms)
     end = script.follow()
+    if script.shown is not None:
+        tell_shown(script.shown)
     if out_files is not None:
         end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0))
     say(frame="ended", **end)

@@ -12,6 +12,7 @@ from .frames import FLUSH_S, fail, pending, say, write_pending
 from .output import Output
 from .processes import kill, kill_all, killed_for_memory, open_process, usage
 from .settings import BROKEN, CONFIG, MEMORY, NOTES_BYTES, PROCESSES, whole
+from .shown import LENGTH_BYTES
 from .within import run_script
 
 # How often memory and processes are counted.
@@ -31,6 +32,8 @@ class Script:
 
     def __init__(self, job, time_ms):
         self.notes = mmap.mmap(-1, NOTES_BYTES)
+        shown_bytes = job.get("shownBytes")  # of which managers before this one did not know
+        self.shown = None if shown_bytes is None else mmap.mmap(-1, LENGTH_BYTES + whole(shown_bytes, 0))
         keep_bytes = whole(job["keepBytes"], 0)
         tail_bytes = whole(job.get("tailBytes", 0), 0)  # of which managers before this one did not know
         self.outputs = [Output("out", keep_bytes, tail_bytes), Output("err", keep_bytes, tail_bytes)]
@@ -50,7 +53,7 @@ class Script:
         self.pid = os.fork()
         if self.pid == 0:
             try:
-                run_script(job, time_ms, child_stdin, [output.write_end for output in self.outputs], self.notes)
+                run_script(job, time_ms, child_stdin, [output.write_end for output in self.outputs], self.notes, self.shown)
             finally:
                 os._exit(1)
         os.close(child_stdin)

@@ -8,11 +8,15 @@ import gc
 import os
 import site
 import sys
+import time
 
 from .channel import open_module
 from .confine import confine
+from .files import OUT
 from .frames import MAX_REASON, words_of
 from .settings import BROKEN, CONFIG, MEMORY, PROCESSES, read_json
+from .settings import BROKEN, CONFIG, MEMORY, PROCESSES
+from .shown import LENGTH_BYTES, Shown, leave_shown, run_source, script_trace
 
 # The longest variable that the kernel takes, its name included.
 MAX_VARIABLE_BYTES = 128 * 1024 - 1
@@ -30,7 +34,7 @@ def find_packages():
     sys.path += [folder for folder in site.getsitepackages(prefixes) if os.path.isdir(folder)]
 
 
-def run_script(job, time_ms, stdin, outputs, notes):
+def run_script(job, time_ms, stdin, outputs, notes, memory):
     """Becomes the script, and does not return. What a script raises it sees as from any interpreter: without a trace of this file's frames."""
     folder = CONFIG["folder"]
     path = os.path.join(folder, "script.py")
@@ -61,12 +65,19 @@ def run_script(job, time_ms, stdin, outputs, notes):
     # Behind the standard library, which they must not stand for, and before what the interpreter has besides.
     sys.path[packages_at:packages_at] = packages
     sys.path.insert(0, folder)
-    source = job.pop("script")
+    source, out_files = job.pop("script"), job.get("outFiles")
     job.clear()
     if cells is not None:
         follow_cells(source, cells.inside, script)
+    shown = None
+    if memory is not None:
+        shown = Shown(None if out_files is None else os.path.join(folder, OUT), len(memory) - LENGTH_BYTES, time.monotonic() + time_ms / 1000)
+    values = []
     try:
-        exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
+        if shown is None:
+            exec(compile(source, path, "exec", dont_inherit=True), script.__dict__)
+        else:
+            values.append(run_source(source, path, script.__dict__))
         status = 0
     except SystemExit as end:
         status = exit_status(end.code)
@@ -75,9 +86,11 @@ def run_script(job, time_ms, stdin, outputs, notes):
             notes[0] = MEMORY
         elif is_refused_process(error):
             notes[0] = PROCESSES
-        tell(error.with_traceback(error.__traceback__.tb_next))
+        tell(error.with_traceback(script_trace(error.__traceback__)))
         status = 130 if isinstance(error, KeyboardInterrupt) else 1
-    finish(script, status)
+    if shown is None or status != 0:
+        finish(script, status)
+    finish(script, status, lambda: leave_shown(memory, shown.collect(values.pop() if values else None)))
 
 
 def follow_cells(source, socket, script):
@@ -120,11 +133,13 @@ def end_of_time(number, _frame):
     os.kill(os.getpid(), number)
 
 
-def finish(script, status):
+def finish(script, status, show=None):
     """What the interpreter does at its end, without taking apart what was imported before the script: that takes as long as all else together."""
     try:
         if "threading" in sys.modules:
             sys.modules["threading"]._shutdown()
+        if show is not None:
+            show()
         atexit._run_exitfuncs()
         script.__dict__.clear()  # closes, and so writes, the files that it has left open
         gc.collect()

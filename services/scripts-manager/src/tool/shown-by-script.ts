@@ -1,0 +1,86 @@
+import { type ToolExecutePythonScriptOutput, visibleText } from "@rockbot/contracts";
+import type { ScriptOutcome } from "@rockbot/sandbox";
+
+/** What a script may show besides its output, in bytes. */
+export const MAX_SHOWN_BYTES = 384 * 1024;
+
+const MAX_TEXT = 8_192;
+const MAX_TYPE = 200;
+const MAX_ROWS = 20;
+const MAX_COLUMNS = 30;
+const MAX_CELL = 200;
+const MAX_NOTES = 10;
+const MAX_NOTE = 300;
+
+/** What a script has shown, as fields of its answer. */
+export type ShownFields = Pick<ToolExecutePythonScriptOutput, "value" | "shown_notes">;
+
+type ScriptValue = NonNullable<ShownFields["value"]>;
+type ScriptTable = NonNullable<ScriptValue["table"]>;
+
+/**
+ * Reads what a script has shown. Its own process wrote that, so it may be anything: what is not of the known form is left
+ * out, and the notes say so.
+ */
+export function shownByScript({ shown, exitCode }: Pick<ScriptOutcome, "shown" | "exitCode">): ShownFields {
+  if (shown === undefined || exitCode !== 0) return {};
+  const said = objectOf(parsed(shown));
+  if (said === undefined) return { shown_notes: [NO_FORM] };
+  const notes = listOf(said["notes"], MAX_NOTES).map((note) => visibleText(textOf(note, MAX_NOTE)));
+  const value = shownValue(said["value"]);
+  if (value === undefined && said["value"] !== undefined) notes.push(NO_FORM);
+  return {
+    ...(value === undefined ? {} : { value }),
+    ...(notes.length === 0 ? {} : { shown_notes: notes.slice(-MAX_NOTES) }),
+  };
+}
+
+const NO_FORM = "What the script shows is not here: it has not the form of a value.";
+
+function parsed(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
+
+function shownValue(said: unknown): ScriptValue | undefined {
+  const { type, text, isCut, table } = objectOf(said) ?? {};
+  if (typeof type !== "string" || typeof text !== "string") return undefined;
+  const shownTable = tableOf(table);
+  return {
+    type: textOf(type, MAX_TYPE),
+    text: textOf(text, MAX_TEXT),
+    is_cut: isCut === 1 || text.length > MAX_TEXT,
+    ...(shownTable === undefined ? {} : { table: shownTable }),
+  };
+}
+
+function tableOf(said: unknown): ScriptTable | undefined {
+  const { columns, index, rows, rowCount, columnCount } = objectOf(said) ?? {};
+  const [shownRows, shownColumns] = [listOf(rows, MAX_ROWS), cellsOf(columns, MAX_COLUMNS)];
+  if (!isCount(rowCount) || !isCount(columnCount)) return undefined;
+  return {
+    columns: shownColumns,
+    index: cellsOf(index, shownRows.length),
+    rows: shownRows.map((row) => cellsOf(row, shownColumns.length)),
+    row_count: rowCount,
+    column_count: columnCount,
+  };
+}
+
+const cellsOf = (said: unknown, most: number): string[] => listOf(said, most).map((cell) => textOf(cell, MAX_CELL));
+
+function objectOf(said: unknown): Readonly<Record<string, unknown>> | undefined {
+  return typeof said === "object" && said !== null && !Array.isArray(said)
+    ? (said as Record<string, unknown>)
+    : undefined;
+}
+
+const listOf = (said: unknown, most: number): readonly unknown[] => (Array.isArray(said) ? said.slice(0, most) : []);
+
+const textOf = (said: unknown, most: number): string =>
+  typeof said === "string" ? said.slice(0, most).toWellFormed() : "";
+
+const isCount = (said: unknown): said is number => Number.isSafeInteger(said) && (said as number) >= 0;
