@@ -235,7 +235,7 @@ test("a pod of the manager runs, is given a job, and may be changed in nothing b
   const signal = AbortSignal.timeout(120_000);
   const job = { id: hex(32), script: "print(6 * 7)", timeoutMs: 20_000 };
   await using sandbox = await maker.make({ signal });
-  await sandbox.assign?.(job.id);
+  await sandbox.assign?.(job);
   const patch = (body: object): Promise<string> =>
     cluster
       .kubectlAs(scripts.token, [

@@ -35,6 +35,7 @@ async function makeRunner(): Promise<ScriptRunner> {
   return {
     kind: runner.kind,
     isResumable: runner.isResumable,
+    carriesFiles: runner.carriesFiles,
     run: (job, options) => runner.run(job, options),
     [Symbol.asyncDispose]: () => opened.disposeAsync(),
   };
@@ -45,6 +46,7 @@ testScriptRunner("scripts in pods", makeRunner, {
   limits,
   ...(hasLandlock ? { packages: { key: "layer", pinned: [] } } : {}), // without it pods with packages have one more place to write
   hasInterface: noOwnCluster.isSo,
+  carriesFiles: true,
   boundsFiles: false, // a pod cannot ask for that
   ...(noCluster.isSo ? { skipped: noCluster.why } : {}),
 });

@@ -95,8 +95,8 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
     const [job, other] = [uniqueJob(), uniqueJob()];
     await using first = cluster.maker();
     const sandbox = await first.make({ signal });
-    await sandbox.assign?.(job.id);
-    await expect(sandbox.assign?.(other.id)).rejects.toMatchObject({
+    await sandbox.assign?.(job);
+    await expect(sandbox.assign?.(other)).rejects.toMatchObject({
       code: "unavailable",
       details: { reason: "sandbox_taken" },
     });
@@ -132,6 +132,35 @@ describe.skipIf(noCluster.isSo)(`scripts in pods${noCluster.words}`, { timeout: 
       proxy.cutAll();
 
       expect(await printed).toBe(`${Array.from({ length: 40 }, (_, n) => `${n}\n`).join("")}${job.id}`);
+    },
+  );
+
+  test.skipIf(noOwnCluster.isSo)(
+    `the files of a script come out although the connections break${noOwnCluster.words}`,
+    async () => {
+      await using cluster = await openScriptsCluster();
+      const { manager, kubeconfigFile } = cluster;
+      await using proxy = await startTcpFaultProxy(manager.server);
+      writeKubeconfig(kubeconfigFile, { ...manager, server: proxy.through(manager.server) });
+      await using maker = cluster.maker();
+      const lines = [
+        "import time",
+        "for n in range(40): print(n, flush=True); time.sleep(0.05)",
+        "open('out/a', 'w').write('a' * 100_000)",
+      ];
+      const left = new Map<string, number>();
+      const onFile = async (name: string, bytes: AsyncIterable<Buffer>): Promise<void> => {
+        for await (const part of bytes) left.set(name, (left.get(name) ?? 0) + part.length);
+      };
+      const job = { ...uniqueJob({ lines }), files: { given: [], mostFiles: 2, mostBytes: 1_000_000, onFile } };
+      const sandbox = await maker.make({ jobId: job.id, signal });
+      await sandbox.assign?.(job);
+      const printed = follow(sandbox, job);
+      await expect.poll(() => cluster.startsOf(job.id), { timeout: 30_000 }).toBe(1);
+      proxy.cutAll();
+
+      expect(await printed).toBe(`${Array.from({ length: 40 }, (_, n) => `${n}\n`).join("")}${job.id}`);
+      expect([...left]).toEqual([["a", 100_000]]);
     },
   );
 

@@ -113,7 +113,7 @@ async function cold(maker: SandboxMaker): Promise<number> {
   const one = job();
   const begun = performance.now();
   await using sandbox = await maker.make({ signal, jobId: one.id });
-  await sandbox.assign?.(one.id);
+  await sandbox.assign?.(one);
   await runJob(sandbox, one, { signal, keepBytes: KEEP_BYTES });
   return performance.now() - begun;
 }

@@ -1,6 +1,7 @@
 import type { Readable, Writable } from "node:stream";
 import type { ToolError } from "@rockbot/contracts";
 import type { PackedLayer } from "./layer/pack-layer.ts";
+import type { ScriptJob } from "./script-runner.ts";
 
 /**
  * An isolated Python interpreter for one script: the supervisor runs in it and has said `ready`. `input` takes the job
@@ -16,9 +17,9 @@ export interface Sandbox extends AsyncDisposable {
   readonly gone: Promise<SandboxEnd>;
   /**
    * Notes on the sandbox itself which job it gets, before the job is written.
-   * @throws {ToolError} if somebody else has given it one
+   * @throws {ToolError} if somebody else has given it one, or its files cannot come out
    */
-  assign?(jobId: string): Promise<void>;
+  assign?(job: Pick<ScriptJob, "id" | "files">): Promise<void>;
   /**
    * A layer of packages as it is sent to this sandbox with the job that wants it. Absent: the sandbox sees all layers
    * by itself, below `PACKAGES_FOLDER`.

@@ -79,6 +79,7 @@ export function kubernetesMaker(options: KubernetesMakerOptions): SandboxMaker &
 
 class KubernetesMaker implements SandboxMaker {
   readonly kind = "kubernetes";
+  readonly carriesFiles = true;
   readonly #config: ReturnType<typeof loadClusterConfig>;
   readonly #api: PodsApi;
   readonly #watch: PodWatch;
@@ -212,9 +213,7 @@ class KubernetesMaker implements SandboxMaker {
     let attached: AttachedPod | undefined;
     try {
       await this.#untilRuns(pod, signal);
-      attached = await retried(signal, () =>
-        attachPod(this.#config, { namespace: this.#api.namespace, name: pod.name, hasOutput: this.#hasOutput }),
-      );
+      attached = await retried(signal, () => this.#attach(pod, { hasOutput: this.#hasOutput }));
       const marked = this.#mark(pod, state, signal); // it ends with this process now, so that it may have its time
       marked.catch(() => {});
       sandbox = this.#sandbox(pod, attached);
@@ -338,12 +337,17 @@ class KubernetesMaker implements SandboxMaker {
     }
   }
 
+  #attach({ name }: PodView, streams: { readonly hasInput?: boolean; readonly hasOutput: boolean }) {
+    return attachPod(this.#config, { namespace: this.#api.namespace, name, ...streams });
+  }
+
   #sandbox(pod: PodView, attached: AttachedPod | undefined): PodSandbox {
     const sandbox: PodSandbox = new PodSandbox(pod, {
       api: this.#api,
       watch: this.#watch,
       owner: this.#owner,
       attached,
+      attachOutput: () => this.#attach(pod, { hasInput: false, hasOutput: true }),
       packages: this.#packages,
       limitBytes: LOG_BYTES,
       jobMs: this.#jobMs,

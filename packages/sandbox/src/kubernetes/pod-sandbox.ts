@@ -2,13 +2,16 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import type { ToolError } from "@rockbot/contracts";
+import { MAX_FRAME_BYTES } from "../job/frames.ts";
 import { type PackedLayer, packLayer } from "../layer/pack-layer.ts";
 import type { Sandbox, SandboxEnd } from "../sandbox.ts";
+import type { ScriptJob } from "../script-runner.ts";
 import { hasStatus } from "./api/api-error.ts";
 import { apiFault } from "./api/api-fault.ts";
 import type { AttachedPod } from "./api/attach-pod.ts";
 import { followLog } from "./api/follow-log.ts";
 import type { PodsApi } from "./api/pods-api.ts";
+import { readLines } from "./api/read-lines.ts";
 import type { PodWatch } from "./pod-watch.ts";
 import { podEnd, unavailable } from "./pods/pod-fault.ts";
 import { checkJobId, deadlineIn, PodLabel, PodState } from "./pods/pod-marks.ts";
@@ -28,6 +31,8 @@ export interface PodSandboxOptions {
   readonly owner: string;
   /** Undefined for a pod whose job has been started. */
   readonly attached: AttachedPod | undefined;
+  /** Attaches to its stdout, for a job with files. */
+  readonly attachOutput: () => Promise<AttachedPod>;
   readonly packages: PodPackages | undefined;
   readonly limitBytes: number;
   /** Until when a pod with a job may be there, from the time that it gets it. */
@@ -45,7 +50,8 @@ const MARK_ATTEMPTS = 8;
 
 /**
  * A pod as a sandbox: this process attaches to its stdin, and reads its frames from the log, from the first on. Where
- * its stdout is attached to as well, that is what it says, and its log is left alone.
+ * its stdout is attached to as well, that is what it says, and its log is left alone. So it is for a job with files,
+ * as a log keeps only so much.
  */
 export class PodSandbox implements Sandbox {
   readonly input: Writable;
@@ -56,6 +62,11 @@ export class PodSandbox implements Sandbox {
   readonly #options: PodSandboxOptions;
   readonly #output = new PassThrough();
   readonly #stop = new AbortController();
+  /** Ends the reading of the log from its beginning. */
+  readonly #firstLog = new AbortController();
+  /** How many lines it has said. */
+  #told = 0;
+  #outputHeld: AttachedPod | undefined;
   readonly #endLooking: () => void;
   readonly #ready = Promise.withResolvers<void>();
   readonly #gone = Promise.withResolvers<SandboxEnd>();
@@ -77,7 +88,7 @@ export class PodSandbox implements Sandbox {
     this.#ready.promise.catch(() => {});
     this.#endLooking = options.watch.onChange(pod.name, () => this.#lookForEnd());
     void attached?.lost.then(() => this.#lost());
-    if (attached?.output === undefined) void this.#follow();
+    if (attached?.output === undefined) void this.#tell(this.#log(0));
     else this.#ready.resolve();
   }
 
@@ -95,6 +106,7 @@ export class PodSandbox implements Sandbox {
   leave(): void {
     this.#end(podEnd(undefined));
     this.#options.attached?.close();
+    this.#outputHeld?.close();
   }
 
   /** Resolves once the supervisor has said its first words. @throws {ToolError} if the pod ends before */
@@ -102,10 +114,28 @@ export class PodSandbox implements Sandbox {
     return this.#ready.promise;
   }
 
-  async assign(jobId: string): Promise<void> {
-    checkJobId(jobId);
-    if (this.#job === jobId) return;
+  async assign({ id, files }: Pick<ScriptJob, "id" | "files">): Promise<void> {
+    checkJobId(id);
+    if (files !== undefined) await this.#attachOutput();
+    if (this.#job === id) return;
     if (this.#job !== undefined) throw taken();
+    await this.#mark(id);
+  }
+
+  /** From now on its frames come by its stdout: it says nothing before its job. */
+  async #attachOutput(): Promise<void> {
+    const { attached, attachOutput } = this.#options;
+    if (attached?.output !== undefined || this.#outputHeld !== undefined) return;
+    await this.#ready.promise;
+    const held = await attachOutput().catch((error: unknown) => {
+      throw apiFault(error);
+    });
+    this.#outputHeld = held;
+    this.#firstLog.abort();
+    if (held.output !== undefined) void this.#tell(this.#attachedLines(held.output));
+  }
+
+  async #mark(jobId: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
       const { api, watch, owner, jobMs } = this.#options;
       try {
@@ -148,18 +178,31 @@ export class PodSandbox implements Sandbox {
     }
   }
 
-  async #follow(): Promise<void> {
+  /** Where the connection breaks, the log goes on: it has the same lines. */
+  async *#attachedLines(output: Readable): AsyncGenerator<string, boolean> {
+    yield* readLines(output, MAX_FRAME_BYTES);
+    return this.#isFinished || (yield* this.#log(this.#told));
+  }
+
+  /** @param told so many lines are left out */
+  #log(told: number): AsyncGenerator<string, boolean> {
     const { api, limitBytes } = this.#options;
+    return followLog(api, this.name, {
+      limitBytes,
+      told,
+      signal: told === 0 ? AbortSignal.any([this.#stop.signal, this.#firstLog.signal]) : this.#stop.signal,
+      isOver: () => this.#isOver,
+      isGone: () => this.#isGone,
+    });
+  }
+
+  /** Passes on what it says. @param lines give in the end whether nothing was lost */
+  async #tell(lines: AsyncGenerator<string, boolean>): Promise<void> {
     const { signal } = this.#stop;
     try {
-      const lines = followLog(api, this.name, {
-        limitBytes,
-        signal,
-        isOver: () => this.#isOver,
-        isGone: () => this.#isGone,
-      });
       let next = await lines.next();
       for (; next.done !== true; next = await lines.next()) {
+        this.#told++;
         this.#ready.resolve();
         if (next.value.startsWith('{"frame":"ended"')) this.#isFinished = true;
         if (!this.#output.write(`${next.value}\n`)) await once(this.#output, "drain", { signal });
@@ -170,7 +213,7 @@ export class PodSandbox implements Sandbox {
       await this.#untilRead();
       this.#end(end);
     } catch {
-      this.#output.end(); // it is disposed of
+      if (signal.aborted || !this.#firstLog.signal.aborted) this.#output.end(); // it is disposed of
     }
   }
 

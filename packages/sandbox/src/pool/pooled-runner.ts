@@ -185,7 +185,7 @@ class PooledRunner implements ScriptRunner {
     for (let attempt = 1; ; attempt++) {
       const taken = await this.#pool.take(job.id, { signal, until });
       try {
-        await taken.sandbox.assign?.(job.id);
+        await taken.sandbox.assign?.(job);
         signal.throwIfAborted();
         return taken;
       } catch (error) {

@@ -95,9 +95,9 @@ export function testSandbox(
       return isDisposed;
     },
     fail: end,
-    async assign(jobId) {
-      await assign?.(jobId, sandbox);
-      assigned.push(jobId);
+    async assign({ id }) {
+      await assign?.(id, sandbox);
+      assigned.push(id);
     },
     async [Symbol.asyncDispose]() {
       if (isDisposed) return;

@@ -21,23 +21,31 @@ export interface AttachedPod {
  * A connection that has not answered two of these is dead: what stands between may forget a silent one without a word.
  */
 const PING_MS = 20_000;
+/** An API server ends a connection whose messages are much larger. */
+const MESSAGE_BYTES = 64 * 1024;
 /** The number that stdin's messages begin with. */
 const STDIN = Buffer.of(0);
 
-/** Holds the stdin of a pod's container, and its stdout if that is asked for. @throws {ApiError} if that is refused */
+/** Holds the stdin of a pod's container, its stdout, or both. @throws {ApiError} if that is refused */
 export async function attachPod(
   config: ClusterConfig,
   {
     namespace,
     name,
+    hasInput = true,
     hasOutput = false,
-  }: { readonly namespace: string; readonly name: string; readonly hasOutput?: boolean },
+  }: {
+    readonly namespace: string;
+    readonly name: string;
+    readonly hasInput?: boolean;
+    readonly hasOutput?: boolean;
+  },
 ): Promise<AttachedPod> {
   const output = hasOutput ? new PassThrough() : null;
   // The library sends all that its stream for stdin has, as fast as that comes: it gets one that says nothing, so that
   // the connection has stdin at all.
   const socket = await new Attach(config)
-    .attach(namespace, name, CONTAINER, output, null, new PassThrough(), false)
+    .attach(namespace, name, CONTAINER, output, null, hasInput ? new PassThrough() : null, false)
     .catch((error: unknown) => {
       throw refused(error);
     });
@@ -53,7 +61,12 @@ export async function attachPod(
 
 function inputOf(socket: WebSocket): Writable {
   const input = new Writable({
-    write: (chunk: Buffer, _encoding, done) => socket.send(Buffer.concat([STDIN, chunk]), (error) => done(error)),
+    write: (chunk: Buffer, _encoding, done) => {
+      let from = 0;
+      for (; from + MESSAGE_BYTES < chunk.length; from += MESSAGE_BYTES)
+        socket.send(Buffer.concat([STDIN, chunk.subarray(from, from + MESSAGE_BYTES)]), () => {}); // the last one fails, too
+      socket.send(Buffer.concat([STDIN, chunk.subarray(from)]), (error) => done(error));
+    },
   });
   return input.on("error", () => {}); // `lost` says when nothing arrives any more
 }

@@ -10,6 +10,8 @@ export interface FollowLogOptions {
   readonly isOver: () => boolean;
   /** The pod itself is not there, as far as is known. */
   readonly isGone: () => boolean;
+  /** So many lines are known already. @default 0 */
+  readonly told?: number | undefined;
   /** More of a log is not read. */
   readonly limitBytes: number;
   readonly signal: AbortSignal;
@@ -30,9 +32,9 @@ const SILENT_MS = 3_000;
 export async function* followLog(
   api: PodsApi,
   name: string,
-  { isOver, isGone, limitBytes, signal }: FollowLogOptions,
+  { isOver, isGone, told: known = 0, limitBytes, signal }: FollowLogOptions,
 ): AsyncGenerator<string, boolean> {
-  let told = 0;
+  let told = known;
   for (let failures = 0; ; ) {
     const wasOver = isOver();
     let line = 0;
