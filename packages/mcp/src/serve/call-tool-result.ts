@@ -58,12 +58,13 @@ export function errorResult(
 
 /** Splits off the parts that an MCP server gave beside its text. Fields that only look so stay structured content. */
 function splitStructured(structured: Readonly<Record<string, unknown>>, text: string) {
-  const { $content = [], $annotations, $meta, $files: _, ...others } = structured; // a client has the blocks
+  const { $content = [], $annotations, $meta, ...others } = structured;
   const isGiven = (block: unknown, index: number): boolean =>
     isSpecType.ContentBlock(block) || indexOfLine(text, describeUnknownBlock(block, index)) >= 0;
   const isFromServer = Array.isArray($content) && $content.every(isGiven);
-  const rest = isFromServer ? others : structured;
   const given: readonly unknown[] = isFromServer ? $content : [];
+  const { $files: _, ...withoutFiles } = others; // a client has the blocks
+  const rest = given.length > 0 ? withoutFiles : isFromServer ? others : structured;
   return { given, rest: Object.keys(rest).length === 0 ? undefined : unwrapped(rest), $annotations, $meta };
 }
 

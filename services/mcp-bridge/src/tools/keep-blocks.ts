@@ -6,6 +6,8 @@ type Structured = Readonly<Record<string, unknown>>;
 
 /** So many blocks of one result are kept as files. */
 const MOST_KEPT = 8;
+/** They were not asked for, and take room of the caller: so they are kept for less long than other files. */
+const KEPT_MS = 3_600_000;
 
 /**
  * Keeps images, audio and binary resources of a result as untrusted files of the caller: `$files` has their handles.
@@ -19,8 +21,8 @@ export async function keepBlocks(structured: Structured | undefined, files: Call
     const { name, type, data } = block;
     const bytes = Buffer.from(data, "base64");
     if (bytes.length === 0) continue;
-    const file = { name: nearestFileName(name, `file-${kept.length + 1}`), type, isUntrusted: true, bytes: [bytes] };
-    const left = await files.leave(file).catch(() => undefined);
+    const file = { name: nearestFileName(name, `file-${kept.length + 1}`), type, isUntrusted: true, ttlMs: KEPT_MS };
+    const left = await files.leave({ ...file, bytes: [bytes] }).catch(() => undefined);
     if (left === undefined) break;
     kept.push(shownFile(left));
   }

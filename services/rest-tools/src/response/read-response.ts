@@ -39,12 +39,15 @@ export async function readResponse(
       text: `(Status ${response.status}, without content.${at === undefined ? "" : ` It names the address ${at}.`})`,
     };
   }
-  if (isCut)
-    throw new ToolError(ToolErrorCode.Unavailable, "The server's answer broke off, so it is not shown. Try again.");
   const kind = kindByBytes(bytes, kindByType(mediaType), contentType);
   const text = kind.kind === "unreadable" ? undefined : decodeText(bytes, contentType);
-  if (text === undefined)
-    return { kind: "bytes", bytes, mediaType, what: kind.kind === "unreadable" ? kind.what : "binary data" };
+  if (text === undefined) {
+    const what = kind.kind === "unreadable" ? kind.what : "binary data";
+    if (!isCut) return { kind: "bytes", bytes, mediaType, what };
+    return { kind: "text", text: `(The answer is ${what}, and broke off after ${bytes.length} bytes.)` };
+  }
+  if (isCut)
+    throw new ToolError(ToolErrorCode.Unavailable, "The server's answer broke off, so it is not shown. Try again.");
   const isJson = /[/+]json$/.test(mediaType) || (mediaType === "" && /^\s*[[{]/.test(text));
   const parsed = isJson ? parseData(text) : undefined;
   return parsed?.ok === true ? { kind: "json", value: parsed.value } : { kind: "text", text };
