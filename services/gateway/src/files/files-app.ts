@@ -90,7 +90,7 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
         ...(range.isPart ? { "content-range": `bytes ${range.start}-${range.end - 1}/${facts.size}` } : {}),
       };
       const visit = c.get("visit");
-      const body = ReadableStream.from(read(range.start, range.end));
+      const body = c.req.method === "HEAD" ? null : ReadableStream.from(read(range.start, range.end));
       await sendStream(c.env.outgoing, new Response(body, { status: range.isPart ? 206 : 200 }), {
         headers: answer,
         stallMs,
