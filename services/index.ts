@@ -68,7 +68,7 @@ const listed = [
     name: "scripts-manager",
     summary: "Runs Python scripts, each in a sandbox of its own.",
     topic: "script.invoke",
-    tools: ["execute_python_script"],
+    tools: ["execute_python_script", "list_script_sessions", "end_script_session"],
     state: ["audit", "blobs", "newFiles", "rates", "claims", "runs", "journals", "replays"],
     egress: ["containers", "cluster", "configured"],
     profile: "scripts",

@@ -133,8 +133,8 @@ export class Interpreter implements AsyncDisposable {
     return this.#started.promise;
   }
 
-  /** Resolves once it is over. Never rejects. */
-  get over(): Promise<unknown> {
+  /** Resolves once it is over, with how it ended. Never rejects. */
+  get over(): Promise<ScriptOutcome | Error> {
     return this.#over;
   }
 

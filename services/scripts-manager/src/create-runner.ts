@@ -152,7 +152,7 @@ export async function createRunner(
   const maker = await makers[config.runner].scripts({ ...options, config }).catch(inWords(options));
   const runner = pooledRunner(maker, {
     floor: config.sandboxFloor,
-    ceiling: config.sandboxCeiling,
+    ceiling: config.sandboxCeiling + (maker.lasts === true ? config.maxSessions : 0),
     idleMs: config.sandboxIdleMs,
     keepBytes: config.keepOutputBytes,
     log: options.log,

@@ -4,8 +4,11 @@ import type { ToolSet } from "@rockbot/tools";
 import type { ScriptTools } from "./calls/script-session.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import type { PythonFacts } from "./python-facts.ts";
+import { scriptTool } from "./script-tool.ts";
 import { scriptsGuide } from "./scripts-guide.ts";
-import { type ScriptPackages, scriptTool } from "./tool/script-tool.ts";
+import type { ScriptSessions } from "./sessions/script-sessions.ts";
+import { sessionTools } from "./sessions/session-tools.ts";
+import type { ScriptPackages } from "./tool/script-input.ts";
 
 /** The runner behind the tool, and the bounds of a call. */
 export interface ScriptToolSetOptions {
@@ -16,6 +19,8 @@ export interface ScriptToolSetOptions {
   readonly hasFiles: boolean;
   /** Lets scripts call tools. @default they cannot */
   readonly scriptTools?: ScriptTools | undefined;
+  /** Keeps sessions of scripts. @default they can have none */
+  readonly sessions?: ScriptSessions | undefined;
   /** What scripts find, for the guide. @default it says less */
   readonly python?: PythonFacts | undefined;
   /** Counts the seconds that callers' scripts run, where the policy limits them. */
@@ -27,7 +32,7 @@ export interface ScriptToolSetOptions {
  */
 export function scriptToolSet(
   config: Readonly<ScriptsManagerConfig>,
-  { runner, packages, hasFiles, scriptTools, python, rates }: ScriptToolSetOptions,
+  { runner, packages, hasFiles, scriptTools, sessions, python, rates }: ScriptToolSetOptions,
 ): ToolSet {
   return {
     tools: [
@@ -35,16 +40,20 @@ export function scriptToolSet(
         runner,
         packages,
         scriptTools,
+        sessions,
+        sessionSeconds: config.sessionSeconds,
         rates,
         bounds: config,
         isDangerous: config.unsafeLocalScripts,
       }),
+      ...(sessions === undefined ? [] : sessionTools(sessions)),
     ],
     guides: [
       scriptsGuide(config, {
         hasPackages: packages !== undefined,
         hasFiles,
         hasTools: scriptTools !== undefined,
+        hasSessions: sessions !== undefined,
         python,
       }),
     ],

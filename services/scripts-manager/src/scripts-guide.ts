@@ -11,6 +11,9 @@ type Limits = Pick<
   | "memoryMiB"
   | "processes"
   | "storageMiB"
+  | "sessionIdleSeconds"
+  | "sessionSeconds"
+  | "sessionsPerCaller"
 >;
 
 /** Teaches the model to run scripts, with the bounds that hold here. */
@@ -24,16 +27,19 @@ export function scriptsGuide(
     memoryMiB,
     processes,
     storageMiB,
+    ...sessions
   }: Readonly<Limits>,
   {
     hasPackages,
     hasFiles,
     hasTools,
+    hasSessions,
     python,
   }: {
     readonly hasPackages: boolean;
     readonly hasFiles: boolean;
     readonly hasTools: boolean;
+    readonly hasSessions: boolean;
     readonly python: PythonFacts | undefined;
   },
 ): ToolGuide {
@@ -52,7 +58,9 @@ export function scriptsGuide(
       hasPackages
         ? "- Packages that you name in `pip_packages`, such as `numpy` or `requests==2.32.3`: names, with versions if you like; no addresses, files or options. The operator may allow some only. They are installed before the script starts; the answer's `pip_packages` says which versions. The first call with a package takes longer."
         : "- No other packages: `pip_packages` is refused here.",
-      "- A fresh sandbox for each call. Nothing is left of earlier scripts, neither variables nor files: put all that belongs together into one script.",
+      hasSessions
+        ? "- A fresh sandbox for each call, unless you name a session. Nothing is left of earlier scripts then, neither variables nor files."
+        : "- A fresh sandbox for each call. Nothing is left of earlier scripts, neither variables nor files: put all that belongs together into one script.",
       "- The folder `/tmp`, the only one that can be written to, gone with the script.",
       "",
       "## How to pass data",
@@ -75,6 +83,7 @@ export function scriptsGuide(
             "",
           ]
         : []),
+      ...(hasSessions ? sessionsOf(sessions) : []),
       ...(hasTools ? TOOLS_FROM_CODE : []),
       "## What is denied",
       "",
@@ -118,6 +127,24 @@ export function scriptsGuide(
     ].join("\n"),
   };
 }
+
+const sessionsOf = ({
+  sessionsPerCaller,
+  sessionIdleSeconds,
+  sessionSeconds,
+}: Pick<Limits, "sessionsPerCaller" | "sessionIdleSeconds" | "sessionSeconds">): string[] => [
+  "## Sessions",
+  "",
+  'With `session`, such as `"s1"`, the script is a cell of a session: the next cell of the same name finds its variables, imports and files. Use one to work on the same data in steps. Without need, use none: a script by itself is easier to repeat.',
+  "",
+  `- You may have ${sessionsPerCaller} sessions. One ends after ${sessionIdleSeconds} s without a cell, and after ${sessionSeconds} s in any case.`,
+  "- It runs one cell at a time. A cell that fails, or whose time is over, leaves the session as it is. One that cannot be stopped ends it, and so do `exit()`, a crash and too much memory.",
+  "- The answer of a first cell says that the session began with it. One that is over says why, with the first lines of its last cells. Nothing of it is rebuilt: begin again under another name.",
+  "- Name `pip_packages` in the first cell. Only files of `out` that are new or have changed come back from a cell.",
+  "- `list_script_sessions` shows your sessions, and `end_script_session` ends one. End those that you need no more.",
+  "- What you have read of strangers' content in a session marks all its later cells.",
+  "",
+];
 
 const TOOLS_FROM_CODE = [
   "## Tools from a script",

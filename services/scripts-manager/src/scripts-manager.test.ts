@@ -18,8 +18,8 @@ import { createReplayer, createToolCaller, type ToolCaller } from "@rockbot/tool
 import { expect, test, vi } from "vitest";
 import { configSchema, type ScriptsManagerConfig } from "./generated/config.ts";
 import { startScriptsManager } from "./scripts-manager.ts";
+import type { ScriptPackages } from "./tool/script-input.ts";
 import { scriptRequestForm } from "./tool/script-request-form.ts";
-import type { ScriptPackages } from "./tool/script-tool.ts";
 
 /** As services/index.ts has it. */
 const NAMED = { service: "scripts-manager", topic: "script.invoke" };

@@ -9,8 +9,9 @@ import { ScriptTools } from "./calls/script-session.ts";
 import type { ScriptsManagerConfig } from "./generated/config.ts";
 import { readPythonFacts } from "./python-facts.ts";
 import { scriptToolSet } from "./script-tool-set.ts";
+import { ScriptSessions } from "./sessions/script-sessions.ts";
+import type { ScriptPackages } from "./tool/script-input.ts";
 import { scriptRequestForm } from "./tool/script-request-form.ts";
-import type { ScriptPackages } from "./tool/script-tool.ts";
 
 /** How long the start waits for a first script, which says what scripts find. */
 const FACTS_WITHIN_MS = 15_000;
@@ -91,12 +92,15 @@ export async function startScriptsManager(
             }),
           ),
           store: replays ?? started.use(createMemoryReplayStore()),
+          cells: started.use(createMemoryReplayStore()),
           policy,
           maxCalls: config.maxToolCalls,
           maxAnswerBytes: config.maxToolAnswersMiB * 1024 ** 2,
         });
+  const sessions =
+    runner.lasts === true && config.maxSessions > 0 ? started.use(new ScriptSessions(config, { log })) : undefined;
   started.use(
-    await serveTools(bus, scriptToolSet(config, { runner, packages, hasFiles, scriptTools, python, rates }), {
+    await serveTools(bus, scriptToolSet(config, { runner, packages, hasFiles, scriptTools, sessions, python, rates }), {
       ...options,
       service,
       policy,

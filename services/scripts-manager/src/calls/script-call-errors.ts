@@ -75,3 +75,11 @@ export const notCalling = (cause: unknown): ToolError =>
     "The script was not run: the policy lets it call tools, and this service cannot call any now. Try again later. The operator sees to it that the broker has the rights of the policy.",
     { cause },
   );
+
+/** A cell's call that waits for people: nothing keeps a session meanwhile. */
+export const callWaits = (tool: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `"${tool}" was not called: the call would wait for people, and a session keeps no call that waits. Call the tool without a session.`,
+    { isRetryable: false, details: { reason: "script_waits", mayHaveRun: false } },
+  );

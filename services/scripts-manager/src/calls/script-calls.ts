@@ -17,6 +17,10 @@ export interface ScriptCallsOptions {
   readonly maxCalls: number;
   /** The bound of all answers together. */
   readonly maxAnswerBytes: number;
+  /** Where untrusted content was read before. @default none was */
+  readonly trust?: ContentTrust | undefined;
+  /** What the script gets for a call that waits for people. @default the script ends, and is run again */
+  readonly insteadOfWaiting?: ((call: ScriptCall) => Promise<CallEnd>) | undefined;
 }
 
 /** How many calls of a script run at once. */
@@ -42,6 +46,7 @@ export class ScriptCalls implements Pick<ScriptMessages, "onMessage"> {
 
   constructor(options: ScriptCallsOptions) {
     this.#options = options;
+    this.#trust = options.trust;
     const { signal } = options.context;
     // A process that stops leaves the calls to the next one: only what ends the script's call ends them.
     const cancel = (): void => {
@@ -99,6 +104,7 @@ export class ScriptCalls implements Pick<ScriptMessages, "onMessage"> {
     const sinceMs = known.kind === "asked" ? known.sinceMs : undefined;
     const end = await this.make(asked, Math.max(1, port.leftMs() - BEFORE_END_MS), sinceMs);
     if (end instanceof ToolError && end.code === ToolErrorCode.Pending) {
+      if (this.#options.insteadOfWaiting !== undefined) return await this.#options.insteadOfWaiting(asked);
       await record.waits(asked, hasEffects);
       return this.#stop(end);
     }

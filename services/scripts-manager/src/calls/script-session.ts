@@ -1,11 +1,11 @@
 import { randomInt } from "node:crypto";
-import { ToolError, ToolErrorCode } from "@rockbot/contracts";
+import { type ContentTrust, ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { PolicyHolder } from "@rockbot/policy";
 import { StoreUnavailableError } from "@rockbot/records";
 import type { ReplayStore } from "@rockbot/records/replays";
 import type { ScriptMessages } from "@rockbot/sandbox";
 import type { AskingCallContext, ResumableCallContext, ToolCaller, ToolResult } from "@rockbot/tools";
-import { misses, notCalling, notRecorded, withEffects } from "./script-call-errors.ts";
+import { callWaits, misses, notCalling, notRecorded, withEffects } from "./script-call-errors.ts";
 import { childId, ScriptCalls } from "./script-calls.ts";
 import { type ScriptBeginning, scriptModule } from "./script-module.ts";
 import { type ScriptCall, ScriptRecord } from "./script-record.ts";
@@ -17,6 +17,8 @@ export interface ScriptToolsOptions {
   /** Opens what calls tools, once a script may call one. */
   readonly caller: () => Promise<ToolCaller>;
   readonly store: ReplayStore;
+  /** Keeps the calls of cells, which are never run again, while their cells run. */
+  readonly cells: ReplayStore;
   readonly policy: PolicyHolder;
   readonly maxCalls: number;
   readonly maxAnswerBytes: number;
@@ -65,11 +67,60 @@ export class ScriptTools {
     return session.with({ module, onMessage: (message, port) => calls.onMessage(message, port) });
   }
 
+  /**
+   * What a cell of a session needs for its calls. Undefined if its caller's scripts may call nothing. A cell is never run
+   * again: a call of it that waits for people fails.
+   * @param trust where its session has read untrusted content
+   */
+  async openCell(context: ResumableCallContext, trust: ContentTrust | undefined): Promise<CellCalls | undefined> {
+    const { cells, policy, maxCalls, maxAnswerBytes } = this.#options;
+    const { caller: by, toolCallId } = context;
+    const names = policy.current().scriptToolsOf(by);
+    if (names.length === 0) return undefined;
+    const fresh: ScriptBeginning = { seed: randomInt(2 ** 32), startedAt: Math.floor(Date.now() / 1_000) };
+    const opened = await cells.open({ caller: by, toolCallId }, JSON.stringify(fresh));
+    if (opened === undefined) return undefined;
+    const record = new ScriptRecord(cells, opened);
+    const caller = await this.#options.caller().catch((error: unknown) => {
+      throw notCalling(error);
+    });
+    await caller.discovered();
+    const tools = caller.toolsOf(by).filter(({ name }) => names.includes(name));
+    const insteadOfWaiting = async ({ tool, path }: ScriptCall): Promise<ToolError> => {
+      const service = caller.tools.get(tool)?.source ?? "";
+      await caller.withdraw({ service, caller: by, toolCallId: childId(toolCallId, path) }).catch(() => {}); // it expires
+      return callWaits(tool);
+    };
+    const calls = new ScriptCalls({
+      ...{ caller, context, record, tools, maxCalls, maxAnswerBytes, trust },
+      insteadOfWaiting,
+    });
+    return {
+      calls,
+      module: scriptModule(tools, fresh),
+      effects: () => record.effects(),
+      async end() {
+        calls.end();
+        await record.end();
+      },
+    };
+  }
+
   /** Gives up a call that waits for people, of a script that has ended. */
   async drop(handle: string): Promise<void> {
     const { service, caller: by, toolCallId } = JSON.parse(handle) as Handle;
     await (await this.#options.caller()).withdraw({ service, caller: by, toolCallId });
   }
+}
+
+/** The calls of one cell. */
+export interface CellCalls {
+  readonly calls: ScriptCalls;
+  /** The module `rockbot` of a session that begins now. */
+  readonly module: string;
+  /** The tools with effects that it has called. */
+  effects(): readonly string[];
+  end(): Promise<void>;
 }
 
 /** Names a call that waits for people. */

@@ -13,6 +13,8 @@ export interface DescribeOptions {
   readonly pinned: readonly string[];
   /** @default it could leave none */
   readonly files?: Pick<FilesOfScript, "left" | "refused"> | undefined;
+  /** It is a cell of a session. @default a script */
+  readonly isCell?: boolean | undefined;
 }
 
 /** The words for the model show so many characters of the end of a failed script's stderr; `structured` has all. */
@@ -84,21 +86,22 @@ function describeFailure(outcome: ScriptOutcome, options: DescribeOptions): stri
 
 function whatEnded(
   { exitCode, signal, limit, timeoutMs, durations }: ScriptOutcome,
-  { timeoutMs: asked, maxTimeoutSeconds }: DescribeOptions,
+  { timeoutMs: asked, maxTimeoutSeconds, isCell = false }: DescribeOptions,
 ): string {
+  const it = isCell ? "The cell" : "The script";
   switch (limit) {
     case ScriptLimit.Time:
       return timeoutMs < Math.floor(asked)
-        ? `The script timed out after ${rounded(timeoutMs / 1_000)} s and was ended: the deadline of its call left it no more. Let it do less, or give the call more time.`
-        : `The script timed out after ${rounded(timeoutMs / 1_000)} s and was ended. Let it do less, or give it more time: timeout_seconds up to ${maxTimeoutSeconds}, within the deadline of the call.`;
+        ? `${it} timed out after ${rounded(timeoutMs / 1_000)} s and was ended: the deadline of its call left it no more. Let it do less, or give the call more time.`
+        : `${it} timed out after ${rounded(timeoutMs / 1_000)} s and was ended. Let it do less, or give it more time: timeout_seconds up to ${maxTimeoutSeconds}, within the deadline of the call.`;
     case ScriptLimit.Memory:
-      return `The script was ended after ${rounded(durations.runMs / 1_000)} s: it used more memory than it may. Let it hold less at once, for example line by line.`;
+      return `${it} was ended after ${rounded(durations.runMs / 1_000)} s: it used more memory than it may. Let it hold less at once, for example line by line.`;
     case ScriptLimit.Processes:
-      return "The script was ended: it started more processes or threads than it may. Let it do its work in one.";
+      return `${it} was ended: it started more processes or threads than it may. Let it do its work in one.`;
     case null:
       return exitCode === null
-        ? `The script was ended by ${signal ?? "a signal"}, as when it crashes inside native code. Change it before you call again.`
-        : `The script failed with exit code ${exitCode}. Correct it and call again.`;
+        ? `${it} was ended by ${signal ?? "a signal"}, as when it crashes inside native code. Change it before you call again.`
+        : `${it} failed with exit code ${exitCode}. Correct it and call again.`;
   }
 }
 

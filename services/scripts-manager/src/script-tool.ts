@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import {
   ToolError,
   ToolErrorCode,
@@ -6,47 +5,31 @@ import {
   type ToolExecutePythonScriptOutput,
   tools,
 } from "@rockbot/contracts";
-import type { RateStore } from "@rockbot/records/rates";
-import { goesOn, type PackageLayer, type ScriptRunner } from "@rockbot/sandbox";
-import { defineTool, type Tool, type ToolCallContext, type ToolResult } from "@rockbot/tools";
-import { lostScript } from "../calls/script-call-errors.ts";
-import type { ScriptContext, ScriptSession, ScriptTools } from "../calls/script-session.ts";
-import { describeOutcome } from "./describe-outcome.ts";
-import { liveOutput } from "./live-output.ts";
-import { filesOfScript } from "./script-files.ts";
-import { takeScriptSeconds } from "./script-seconds.ts";
-import { secondsOf } from "./seconds-of.ts";
-import { MAX_SHOWN_BYTES } from "./shown-by-script.ts";
+import { goesOn } from "@rockbot/sandbox";
+import {
+  defineTool,
+  type ResumableCallContext,
+  type Tool,
+  type ToolCallContext,
+  type ToolResult,
+} from "@rockbot/tools";
+import { lostScript } from "./calls/script-call-errors.ts";
+import type { ScriptContext, ScriptSession, ScriptTools } from "./calls/script-session.ts";
+import { runCell } from "./sessions/run-cell.ts";
+import { noSessions } from "./sessions/script-session-errors.ts";
+import type { ScriptSessions } from "./sessions/script-sessions.ts";
+import { describeOutcome } from "./tool/describe-outcome.ts";
+import { liveOutput } from "./tool/live-output.ts";
+import { filesOfScript } from "./tool/script-files.ts";
+import { checkSizes, install, jobIdOf, type RunParts, secondsFor } from "./tool/script-input.ts";
+import { takeScriptSeconds } from "./tool/script-seconds.ts";
+import { MAX_SHOWN_BYTES } from "./tool/shown-by-script.ts";
 
-/** What one script may ask for. */
-export interface ScriptBounds {
-  readonly maxTimeoutSeconds: number;
-  /** The bound for the script's source. */
-  readonly maxScriptBytes: number;
-  readonly maxInputBytes: number;
-  /** The size of a script's folder. */
-  readonly storageMiB: number;
-}
-
-/** Installs what scripts ask for; see `src/packages`. */
-export interface ScriptPackages {
-  /**
-   * @param until when a layer is of no use any more, on the clock of `performance.now()`
-   * @throws {ToolError} that says which packages are missing, and why
-   */
-  ensure(
-    requirements: readonly string[],
-    options: { readonly signal: AbortSignal; readonly until: number },
-  ): Promise<PackageLayer>;
-}
-
-export interface ScriptToolOptions {
-  readonly runner: ScriptRunner;
-  /** @default scripts get none */
-  readonly packages?: ScriptPackages | undefined;
-  /** Counts the seconds that callers' scripts run, where the policy limits them. */
-  readonly rates: RateStore;
-  readonly bounds: ScriptBounds;
+export interface ScriptToolOptions extends RunParts {
+  /** Keeps sessions of scripts. @default they can have none */
+  readonly sessions?: ScriptSessions | undefined;
+  /** How long a session may last. */
+  readonly sessionSeconds: number;
   /** Lets scripts call tools. @default they cannot */
   readonly scriptTools?: ScriptTools | undefined;
   /** Scripts run without a sandbox: then a policy has to name the tool in full. @default false */
@@ -59,16 +42,24 @@ export interface ScriptToolOptions {
  * the bounds, and never past its call's deadline. What it asks for is kept for it while packages are installed, but for
  * half of its call's time.
  */
-export function scriptTool({ scriptTools, isDangerous = false, ...parts }: ScriptToolOptions): Tool {
+export function scriptTool({ scriptTools, sessions, isDangerous = false, ...parts }: ScriptToolOptions): Tool {
   const { runner } = parts;
   const definition = { ...tools.executePythonScript, dangerous: isDangerous };
+  const cell = (input: ToolExecutePythonScriptInput, context: ResumableCallContext) => {
+    if (sessions === undefined) throw noSessions();
+    return runCell(input, context, { ...parts, sessions, scriptTools });
+  };
   if (scriptTools === undefined)
-    return defineTool(definition, (input, context) => runScript(input, context, parts), {
-      isResumable: runner.isResumable,
-    });
+    return defineTool(
+      definition,
+      async (input, context: ResumableCallContext) =>
+        input.session == null ? await runScript(input, context, parts) : await cell(input, context),
+      { isResumable: runner.isResumable },
+    );
   return defineTool(
     definition,
     async (input, context: ScriptContext) => {
+      if (input.session != null) return await cell(input, context);
       const session = await scriptTools.open(context);
       if (session !== undefined) {
         try {
@@ -84,7 +75,7 @@ export function scriptTool({ scriptTools, isDangerous = false, ...parts }: Scrip
   );
 }
 
-interface RunScriptParts extends Pick<ScriptToolOptions, "runner" | "packages" | "rates" | "bounds"> {
+interface RunScriptParts extends RunParts {
   readonly session?: ScriptSession | undefined;
 }
 
@@ -94,7 +85,7 @@ async function runScript(
   { runner, packages, rates, bounds, session }: RunScriptParts,
 ): Promise<ToolResult<ToolExecutePythonScriptOutput>> {
   checkSizes(input, bounds);
-  const timeoutSeconds = Math.min(Math.max(secondsOf(input.timeout_seconds), 1), bounds.maxTimeoutSeconds);
+  const timeoutSeconds = secondsFor(input, bounds);
   const timeoutMs = timeoutSeconds * 1_000;
   const files = await filesOfScript(input, context, {
     runner,
@@ -149,48 +140,5 @@ function jobOf(context: ToolCallContext, session: ScriptSession | undefined): { 
   return { id: jobIdOf(context, attempt), ...(attempt > 1 ? { replaces: jobIdOf(context, attempt - 1) } : {}) };
 }
 
-const jobIdOf = ({ caller, toolCallId }: ToolCallContext, ...attempt: readonly number[]): string =>
-  createHash("sha256")
-    .update(JSON.stringify([caller, toolCallId, ...attempt]))
-    .digest("hex")
-    .slice(0, 32);
-
 const isNotStarted = (error: unknown): boolean =>
   error instanceof ToolError && (error.code === ToolErrorCode.Overloaded || error.code === ToolErrorCode.Unavailable);
-
-function checkSizes(
-  { script, input_data }: ToolExecutePythonScriptInput,
-  { maxScriptBytes, maxInputBytes }: ScriptBounds,
-): void {
-  const faults = [
-    ...tooLarge("script", script, maxScriptBytes),
-    ...(input_data == null ? [] : tooLarge("input_data", input_data, maxInputBytes)),
-  ];
-  if (faults.length > 0)
-    throw new ToolError(ToolErrorCode.TooLarge, `The script was not run: ${faults.join("; ")}. Send less.`);
-}
-
-function tooLarge(name: string, text: string, maxBytes: number): string[] {
-  const bytes = Buffer.byteLength(text);
-  return bytes > maxBytes ? [`${name} has ${bytes} bytes, at most ${maxBytes} are taken`] : [];
-}
-
-async function install(
-  { pip_packages }: ToolExecutePythonScriptInput,
-  packages: ScriptPackages | undefined,
-  timeoutMs: number,
-  { signal, deadline }: ToolCallContext,
-): Promise<PackageLayer | undefined> {
-  if (pip_packages == null || pip_packages.length === 0) return undefined;
-  if (packages === undefined) {
-    throw new ToolError(
-      ToolErrorCode.Denied,
-      "The script was not run: no packages can be installed here. Leave pip_packages out and do with what is there, which the guide `scripts` names, or ask the operator.",
-      { details: { reason: "packages" } },
-    );
-  }
-  return packages.ensure(pip_packages, {
-    signal,
-    until: deadline - Math.min(timeoutMs, (deadline - performance.now()) / 2),
-  });
-}
