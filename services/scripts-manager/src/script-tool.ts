@@ -23,7 +23,7 @@ import { liveOutput } from "./tool/live-output.ts";
 import { filesOfScript } from "./tool/script-files.ts";
 import { checkSizes, install, jobIdOf, type RunParts, secondsFor } from "./tool/script-input.ts";
 import { takeScriptSeconds } from "./tool/script-seconds.ts";
-import { MAX_SHOWN_BYTES } from "./tool/shown-by-script.ts";
+import { MAX_SHOWN_BYTES } from "./tool/shown/shown-by-script.ts";
 
 export interface ScriptToolOptions extends RunParts {
   /** Keeps sessions of scripts. @default they can have none */

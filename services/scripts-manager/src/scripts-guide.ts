@@ -49,7 +49,7 @@ export function scriptsGuide(
     document: [
       "# Scripts",
       "",
-      "`execute_python_script` runs a Python script and gives what it prints to stdout, or `(no output)`. Use it for whatever has to be exact: arithmetic, dates, counting, parsing, sorting, converting. Print what you want to know. The value of a last expression is only in the answer's field `value`: its text, and the begin of a DataFrame as a table.",
+      "`execute_python_script` runs a Python script and gives what it prints to stdout, or `(no output)`. Use it for whatever has to be exact: arithmetic, dates, counting, parsing, sorting, converting. Print what you want to know.",
       "",
       "## What there is",
       "",
@@ -84,6 +84,16 @@ export function scriptsGuide(
           ]
         : []),
       ...(hasSessions ? sessionsOf(sessions) : []),
+      "## Charts and values",
+      "",
+      "The text of the answer is what the script prints. Its fields have more:",
+      "",
+      "- `value` is the value of the last statement, if that is an expression: its `repr`, and the begin of a DataFrame as a table. To read it yourself, print it.",
+      hasFiles
+        ? "- `charts` has figures of matplotlib and images of PIL as files. Draw them, and end the script or call `plt.show()`: no `savefig` is needed."
+        : "- Figures of matplotlib and images of PIL are counted and not kept: there are no files here.",
+      "- `charts` has charts of Plotly, Altair and Vega as data, if they are the last expression, or Plotly's `show()` is called. Put the data into the chart: expressions and addresses in it are refused.",
+      "",
       ...(hasTools ? TOOLS_FROM_CODE : []),
       "## What is denied",
       "",

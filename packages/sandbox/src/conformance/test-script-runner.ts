@@ -5,6 +5,7 @@ import type { PackageLayer } from "../layer/package-layer.ts";
 import type { SandboxLimits } from "../sandbox-limits.ts";
 import type { ScriptJob, ScriptOutcome, ScriptRunner } from "../script-runner.ts";
 import { testCells } from "./test-cells.ts";
+import { testScriptCharts } from "./test-script-charts.ts";
 import { testScriptFiles } from "./test-script-files.ts";
 import { testScriptShown } from "./test-script-shown.ts";
 
@@ -115,6 +116,8 @@ export function testScriptRunner(
     );
 
     describe("a script that is looked at", () => testScriptShown(run));
+
+    describe.runIf(carriesFiles)("charts", () => testScriptCharts(run));
 
     describe("the outcome", () => {
       test("keeps stdout and stderr apart, each in its order", async () => {

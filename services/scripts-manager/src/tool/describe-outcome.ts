@@ -3,7 +3,7 @@ import { shownFile } from "@rockbot/records/files";
 import { ScriptLimit, type ScriptOutcome } from "@rockbot/sandbox";
 import type { ToolResult } from "@rockbot/tools";
 import type { FilesOfScript } from "./script-files.ts";
-import { shownByScript } from "./shown-by-script.ts";
+import { shownByScript } from "./shown/shown-by-script.ts";
 
 export interface DescribeOptions {
   /** What the script asked for, within the bounds. */
@@ -12,7 +12,7 @@ export interface DescribeOptions {
   /** What was installed for it. */
   readonly pinned: readonly string[];
   /** @default it could leave none */
-  readonly files?: Pick<FilesOfScript, "left" | "refused"> | undefined;
+  readonly files?: Pick<FilesOfScript, "left" | "refused" | "pictures"> | undefined;
   /** It is a cell of a session. @default a script */
   readonly isCell?: boolean | undefined;
 }
@@ -53,7 +53,7 @@ function fieldsOf(outcome: ScriptOutcome, { pinned, files }: DescribeOptions): T
     is_warm: isWarm,
     pip_packages: [...pinned],
     ...(files === undefined ? {} : filesOf(outcome, files)),
-    ...shownByScript(outcome),
+    ...shownByScript(outcome, files),
   };
 }
 

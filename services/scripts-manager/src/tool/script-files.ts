@@ -2,16 +2,26 @@ import { ToolError, ToolErrorCode, type ToolExecutePythonScriptInput } from "@ro
 import { checkFileName, type FileInfo } from "@rockbot/records/files";
 import type { GivenFile, ScriptFiles, ScriptRunner } from "@rockbot/sandbox";
 import type { ToolCallContext } from "@rockbot/tools";
+import { peek } from "./shown/peek.ts";
+import { PNG_HEAD_BYTES, pngSize } from "./shown/png-size.ts";
 
 /** A script leaves at most so many files. */
 const MOST_LEFT = 32;
 /** Names in the script's folder that are no files of its caller. */
 const TAKEN: ReadonlySet<string> = new Set(["script.py", "out"]);
 
+/** The size of a picture, in pixels. */
+export interface PictureSize {
+  readonly width: number;
+  readonly height: number;
+}
+
 /** The files of one script, and what became of those that it left. */
 export interface FilesOfScript {
   readonly job: ScriptFiles;
   readonly left: FileInfo[];
+  /** The sizes of the files that are PNG images by their bytes, by name. */
+  readonly pictures: Map<string, PictureSize>;
   /** Files that could not be kept, each with the reason. */
   readonly refused: string[];
 }
@@ -63,8 +73,10 @@ export async function filesOfScript(
     );
   const left: FileInfo[] = [];
   const refused: string[] = [];
+  const pictures = new Map<string, PictureSize>();
   return {
     left,
+    pictures,
     refused,
     job: {
       given,
@@ -72,7 +84,10 @@ export async function filesOfScript(
       mostBytes,
       async onFile(name, parts) {
         try {
-          left.push(await files.leave({ name, bytes: parts, isUntrusted: isUntrusted() }));
+          const { head, all } = await peek(parts, PNG_HEAD_BYTES);
+          left.push(await files.leave({ name, bytes: all, isUntrusted: isUntrusted() }));
+          const size = pngSize(head);
+          if (size !== undefined) pictures.set(name, size);
         } catch (error) {
           refused.push(
             error instanceof ToolError ? error.message : `Cannot keep ${JSON.stringify(name)}: it did not come whole`,

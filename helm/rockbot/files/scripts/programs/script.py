@@ -649,6 +649,168 @@ def proportional_bytes(pid):
     return sum(status.get(name, 0) for name in MEMORY_PARTS) * 1024
 
 """
+The charts of a script: figures of matplotlib and images of PIL as PNG files of its folder `out`, charts of Plotly and Vega as JSON. No library is imported for
+that: it is followed where the script imports it.
+"""
+
+import os
+import sys
+
+MAX_CHARTS = 10
+MAX_SPEC = 256 * 1024
+MAX_NUMBER_OF_PICTURE = 1_000
+
+
+class Charts:
+    """What was kept since the last time. Pictures go into `folder`; where there is none, they are counted."""
+
+    def __init__(self, folder):
+        self.folder = folder
+        self.forget()
+
+    def forget(self):
+        self.kept, self.unkept, self.beyond = [], 0, 0
+        # Figures that need no file any more.
+        self.done = []
+
+    def has_room(self):
+        if len(self.kept) >= MAX_CHARTS:
+            self.beyond += 1
+        return len(self.kept) < MAX_CHARTS
+
+    def keep_picture(self, write):
+        """`write` writes a PNG to an open file."""
+        if self.folder is None:
+            self.unkept += 1
+        elif self.has_room():
+            name, file = self.new_file()
+            try:
+                with file:
+                    write(file)
+            except BaseException:
+                os.unlink(os.path.join(self.folder, name))
+                raise
+            self.kept.append({"file": name})
+
+    def new_file(self):
+        for number in range(1, MAX_NUMBER_OF_PICTURE):
+            name = f"figure-{number}.png"
+            try:
+                return name, open(os.path.join(self.folder, name), "x+b")
+            except FileExistsError:
+                pass
+        raise FileExistsError("the folder out has too many pictures")
+
+    def keep_figure(self, figure):
+        if any(one is figure for one in self.done):
+            return
+        self.done.append(figure)
+        self.keep_picture(lambda file: figure.savefig(file, format="png", bbox_inches="tight"))
+
+    def keep_image(self, image):
+        self.keep_picture(lambda file: write_image(image, file))
+
+    def keep_spec(self, kind, spec):
+        if len(spec) > MAX_SPEC:
+            raise ValueError(f"as JSON it has {len(spec)} characters, and {MAX_SPEC} are taken")
+        if self.has_room():
+            self.kept.append({"kind": kind, "spec": spec})
+
+    def keep_value(self, value):
+        """Keeps a value that is a chart. Returns whether its text is nothing but that."""
+        spec = spec_of(value)
+        if spec is not None:
+            self.keep_spec(*spec)
+        elif is_a(value, "matplotlib.figure", "Figure"):
+            self.keep_figure(value)
+        elif is_a(value, "PIL.Image", "Image"):
+            self.keep_image(value)
+        elif callable(getattr(type(value), "_repr_png_", None)):
+            data = value._repr_png_()
+            if isinstance(data, bytes):
+                self.keep_picture(lambda file: file.write(data))
+        return spec is not None
+
+    def note_saved(self, figure, place):
+        """A figure that the script itself has saved in its folder `out` needs no second file."""
+        if self.folder is not None and isinstance(place, (str, os.PathLike)):
+            if os.path.dirname(os.path.realpath(place)) == os.path.realpath(self.folder):
+                self.done.append(figure)
+
+
+def write_image(image, file):
+    try:
+        image.save(file, "PNG")
+    except OSError:  # PNG has not all modes
+        file.seek(0)
+        file.truncate()
+        image.convert("RGB").save(file, "PNG")
+
+
+def spec_of(value):
+    """The kind and the JSON of a chart that is data; else nothing."""
+    kind = type(value)
+    if is_a(value, "plotly.basedatatypes", "BaseFigure"):
+        return "plotly", value.to_json()
+    if kind is dict and isinstance(value.get("$schema"), str) and "/schema/vega" in value["$schema"]:
+        import json
+
+        return "vega", json.dumps(value)
+    if "altair" in sys.modules and any(base.__module__.startswith("altair.") for base in kind.__mro__) and hasattr(kind, "to_json"):
+        return "vega", value.to_json(indent=None)
+    return None
+
+
+def is_a(value, module, name):
+    """Whether its type is made of a class of a module that is loaded, whatever it says of itself."""
+    kind = getattr(sys.modules.get(module), name, None)
+    return kind is not None and any(base is kind for base in type(value).__mro__)
+
+
+class ImportHooks:
+    """Calls a hook with a module as soon as that was imported. Stands among the finders of `sys.meta_path`."""
+
+    def __init__(self, hooks):
+        self.hooks = hooks
+        for name, hook in hooks.items():
+            if name in sys.modules:
+                call_hook(hook, sys.modules[name])
+        sys.meta_path.insert(0, self)
+
+    def find_spec(self, name, path=None, target=None):
+        if name not in self.hooks:
+            return None
+        for finder in sys.meta_path:
+            spec = None if finder is self else finder.find_spec(name, path, target)
+            if spec is not None:
+                follow_loader(spec.loader, self.hooks[name])
+                return spec
+        return None
+
+
+def follow_loader(loader, hook):
+    try:
+        execute = loader.exec_module
+    except AttributeError:
+        return
+
+    def exec_module(module):
+        execute(module)
+        call_hook(hook, module)
+
+    try:
+        loader.exec_module = exec_module
+    except AttributeError:
+        pass  # it takes none: then only what is open at the end is kept
+
+
+def call_hook(hook, module):
+    try:
+        hook(module)
+    except BaseException:
+        pass  # it is not what its name says
+
+"""
 What a script shows besides what it prints: the value of its last expression, and its charts. All this runs in the script's own process with the script's
 rights, so that whoever reads what comes of it believes nothing. Showing never fails a script: what cannot be shown is told in words.
 """
@@ -656,6 +818,7 @@ rights, so that whoever reads what comes of it believes nothing. Showing never f
 import _ast
 import _signal as signal
 import binascii
+import functools
 import os
 import sys
 import time
@@ -667,8 +830,7 @@ ONLY_PARSE = 0x400
 MAX_TEXT = 8_192
 MAX_DEPTH = 20
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 20, 30, 200
-MAX_CHARTS, MAX_NOTES, MAX_NOTE = 10, 10, 300
-MAX_SPEC = 256 * 1024
+MAX_NOTES, MAX_NOTE = 10, 300
 # One thing that is shown may take so long, and no longer than the script has, less what it takes to end.
 SHOW_S, SPARE_S = 5, 0.25
 BRACKETS = {list: "[]", tuple: "()", dict: "{}", set: "{}"}
@@ -707,14 +869,35 @@ class Shown:
     """
 
     def __init__(self, folder, most_bytes, until):
-        self.folder = folder
+        self.charts = Charts(folder)
+        self.notes = []
         self.most_bytes = most_bytes
         self.until = until
         self.process, self.thread = os.getpid(), get_ident()
-        self.forget()
+        self.hooks = ImportHooks({"matplotlib.pyplot": self.follow_pyplot, "PIL.Image": self.follow_pillow, "plotly.basedatatypes": self.follow_plotly})
 
-    def forget(self):
-        self.charts, self.notes, self.unkept = [], [], 0
+    def follow_pyplot(self, pyplot):
+        pyplot.show = lambda *_, **__: self.show_figures(pyplot)
+        original = pyplot.Figure.savefig
+
+        @functools.wraps(original)
+        def savefig(figure, place, *arguments, **named):
+            original(figure, place, *arguments, **named)
+            self.charts.note_saved(figure, place)
+
+        pyplot.Figure.savefig = savefig
+
+    def follow_pillow(self, module):
+        module.Image.show = lambda image, *_, **__: self.attempt("An image", lambda: self.charts.keep_image(image))
+
+    def follow_plotly(self, module):
+        module.BaseFigure.show = lambda figure, *_, **__: self.attempt("A chart", lambda: self.charts.keep_spec("plotly", figure.to_json()))
+
+    def show_figures(self, pyplot):
+        """Keeps and closes those that are open."""
+        for number in list(pyplot.get_fignums()):
+            self.attempt("A figure", lambda: self.charts.keep_figure(pyplot.figure(number)))
+            pyplot.close(number)
 
     def collect(self, value):
         """What was shown since the last time, and a value, as JSON: no bytes, if there is nothing. What is written meanwhile goes nowhere."""
@@ -725,27 +908,33 @@ class Shown:
         except BaseException as error:
             return encoded({"notes": [f"Nothing is shown: {fault_of(error)}"]})
         finally:
-            self.forget()
+            self.charts.forget()
+            self.notes = []
 
     def gather(self, value):
-        form = {}
+        charts, form = self.charts, {}
+        if "matplotlib.pyplot" in sys.modules:
+            self.attempt("What matplotlib has open", lambda: self.show_figures(sys.modules["matplotlib.pyplot"]))
         if value is not None:
             form["value"] = {"type": "", "text": ""}
-            self.attempt("The value of the last expression", lambda: self.describe(value, form["value"]))
-        if self.charts:
-            form["charts"] = self.charts
-        if self.unkept:
-            form["unkept"] = self.unkept
-        if self.notes:
-            form["notes"] = self.notes
+            is_all = self.attempt("The chart of the last expression", lambda: charts.keep_value(value))
+            self.attempt("The value of the last expression", lambda: self.describe(value, form["value"], is_all))
+        counts = {"unkept": charts.unkept, "beyond": charts.beyond}
+        form.update((name, count) for name, count in counts.items() if count > 0)
+        form.update((name, list(texts)) for name, texts in {"charts": charts.kept, "notes": self.notes}.items() if texts)
         return self.fitting(form) if form else b""
 
     def fitting(self, form):
-        """Within the bytes that it may have."""
-        told = encoded(form)
+        """Within the bytes that it may have: what is large is left out first, the last chart before."""
+        told, notes = encoded(form), list(self.notes)
+        for chart in [chart for chart in reversed(form.get("charts", [])) if "spec" in chart]:
+            if len(told) > self.most_bytes:
+                form["charts"].remove(chart)
+                notes.append("A chart is not shown: it has no room beside the others.")
+                told = encoded({**form, "notes": notes})
         if len(told) > self.most_bytes and form.get("value", {}).pop("table", None) is not None:
-            form["notes"] = ["The table of the value is not shown: it has no room.", *self.notes]
-            told = encoded(form)
+            notes.append("The table of the value is not shown: it has no room.")
+            told = encoded({**form, "notes": notes})
         return told if len(told) <= self.most_bytes else encoded({"notes": ["Nothing is shown: it is too much."]})
 
     def attempt(self, what, step):
@@ -764,8 +953,10 @@ class Shown:
         if len(self.notes) < MAX_NOTES:
             self.notes.append(words[:MAX_NOTE])
 
-    def describe(self, value, form):
+    def describe(self, value, form, is_chart):
         form["type"] = type_name(type(value))
+        if is_chart:
+            return
         table = table_of(value)
         if table is not None:
             form["table"] = table
@@ -825,12 +1016,6 @@ def table_of(value):
 
 def cell_text(cell):
     return str.__getitem__(str(cell), slice(MAX_CELL))
-
-
-def is_a(value, module, name):
-    """Whether its type is made of a class of a module that is loaded, whatever it says of itself."""
-    kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and any(base is kind for base in type(value).__mro__)
 
 
 def type_name(kind):

@@ -6,11 +6,13 @@ rights, so that whoever reads what comes of it believes nothing. Showing never f
 import _ast
 import _signal as signal
 import binascii
+import functools
 import os
 import sys
 import time
 from _thread import get_ident
 
+from .charts import Charts, ImportHooks, is_a
 from .frames import CHUNK_BYTES, quoted, say, written
 
 # Of `compile`: only parse.
@@ -18,8 +20,7 @@ ONLY_PARSE = 0x400
 MAX_TEXT = 8_192
 MAX_DEPTH = 20
 MAX_ROWS, MAX_COLUMNS, MAX_CELL = 20, 30, 200
-MAX_CHARTS, MAX_NOTES, MAX_NOTE = 10, 10, 300
-MAX_SPEC = 256 * 1024
+MAX_NOTES, MAX_NOTE = 10, 300
 # One thing that is shown may take so long, and no longer than the script has, less what it takes to end.
 SHOW_S, SPARE_S = 5, 0.25
 BRACKETS = {list: "[]", tuple: "()", dict: "{}", set: "{}"}
@@ -58,14 +59,35 @@ class Shown:
     """
 
     def __init__(self, folder, most_bytes, until):
-        self.folder = folder
+        self.charts = Charts(folder)
+        self.notes = []
         self.most_bytes = most_bytes
         self.until = until
         self.process, self.thread = os.getpid(), get_ident()
-        self.forget()
+        self.hooks = ImportHooks({"matplotlib.pyplot": self.follow_pyplot, "PIL.Image": self.follow_pillow, "plotly.basedatatypes": self.follow_plotly})
 
-    def forget(self):
-        self.charts, self.notes, self.unkept = [], [], 0
+    def follow_pyplot(self, pyplot):
+        pyplot.show = lambda *_, **__: self.show_figures(pyplot)
+        original = pyplot.Figure.savefig
+
+        @functools.wraps(original)
+        def savefig(figure, place, *arguments, **named):
+            original(figure, place, *arguments, **named)
+            self.charts.note_saved(figure, place)
+
+        pyplot.Figure.savefig = savefig
+
+    def follow_pillow(self, module):
+        module.Image.show = lambda image, *_, **__: self.attempt("An image", lambda: self.charts.keep_image(image))
+
+    def follow_plotly(self, module):
+        module.BaseFigure.show = lambda figure, *_, **__: self.attempt("A chart", lambda: self.charts.keep_spec("plotly", figure.to_json()))
+
+    def show_figures(self, pyplot):
+        """Keeps and closes those that are open."""
+        for number in list(pyplot.get_fignums()):
+            self.attempt("A figure", lambda: self.charts.keep_figure(pyplot.figure(number)))
+            pyplot.close(number)
 
     def collect(self, value):
         """What was shown since the last time, and a value, as JSON: no bytes, if there is nothing. What is written meanwhile goes nowhere."""
@@ -76,27 +98,33 @@ class Shown:
         except BaseException as error:
             return encoded({"notes": [f"Nothing is shown: {fault_of(error)}"]})
         finally:
-            self.forget()
+            self.charts.forget()
+            self.notes = []
 
     def gather(self, value):
-        form = {}
+        charts, form = self.charts, {}
+        if "matplotlib.pyplot" in sys.modules:
+            self.attempt("What matplotlib has open", lambda: self.show_figures(sys.modules["matplotlib.pyplot"]))
         if value is not None:
             form["value"] = {"type": "", "text": ""}
-            self.attempt("The value of the last expression", lambda: self.describe(value, form["value"]))
-        if self.charts:
-            form["charts"] = self.charts
-        if self.unkept:
-            form["unkept"] = self.unkept
-        if self.notes:
-            form["notes"] = self.notes
+            is_all = self.attempt("The chart of the last expression", lambda: charts.keep_value(value))
+            self.attempt("The value of the last expression", lambda: self.describe(value, form["value"], is_all))
+        counts = {"unkept": charts.unkept, "beyond": charts.beyond}
+        form.update((name, count) for name, count in counts.items() if count > 0)
+        form.update((name, list(texts)) for name, texts in {"charts": charts.kept, "notes": self.notes}.items() if texts)
         return self.fitting(form) if form else b""
 
     def fitting(self, form):
-        """Within the bytes that it may have."""
-        told = encoded(form)
+        """Within the bytes that it may have: what is large is left out first, the last chart before."""
+        told, notes = encoded(form), list(self.notes)
+        for chart in [chart for chart in reversed(form.get("charts", [])) if "spec" in chart]:
+            if len(told) > self.most_bytes:
+                form["charts"].remove(chart)
+                notes.append("A chart is not shown: it has no room beside the others.")
+                told = encoded({**form, "notes": notes})
         if len(told) > self.most_bytes and form.get("value", {}).pop("table", None) is not None:
-            form["notes"] = ["The table of the value is not shown: it has no room.", *self.notes]
-            told = encoded(form)
+            notes.append("The table of the value is not shown: it has no room.")
+            told = encoded({**form, "notes": notes})
         return told if len(told) <= self.most_bytes else encoded({"notes": ["Nothing is shown: it is too much."]})
 
     def attempt(self, what, step):
@@ -115,8 +143,10 @@ class Shown:
         if len(self.notes) < MAX_NOTES:
             self.notes.append(words[:MAX_NOTE])
 
-    def describe(self, value, form):
+    def describe(self, value, form, is_chart):
         form["type"] = type_name(type(value))
+        if is_chart:
+            return
         table = table_of(value)
         if table is not None:
             form["table"] = table
@@ -176,12 +206,6 @@ def table_of(value):
 
 def cell_text(cell):
     return str.__getitem__(str(cell), slice(MAX_CELL))
-
-
-def is_a(value, module, name):
-    """Whether its type is made of a class of a module that is loaded, whatever it says of itself."""
-    kind = getattr(sys.modules.get(module), name, None)
-    return kind is not None and any(base is kind for base in type(value).__mro__)
 
 
 def type_name(kind):
