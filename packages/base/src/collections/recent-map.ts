@@ -9,6 +9,8 @@ export class RecentMap<Key, Value> {
   readonly #ownerOf: ((value: Value) => string) | undefined;
   #newer = new Map<Key, Value>();
   #older: ReadonlyMap<Key, Value> = new Map<Key, Value>();
+  /** Whose the older entries are, at most. */
+  #olderOwners: ReadonlySet<string> = new Set<string>();
 
   constructor(count: number, { ownerOf }: { readonly ownerOf?: ((value: Value) => string) | undefined } = {}) {
     this.#count = count;
@@ -33,7 +35,7 @@ export class RecentMap<Key, Value> {
     this.#newer.set(key, value);
   }
 
-  /** The older entries of owners that have fewer newer ones than their part. */
+  /** The older entries of owners that have fewer newer ones than their part. Owners are counted first: mostly none has. */
   #quiet(ownerOf: (value: Value) => string): [Key, Value][] {
     const counts = new Map<string, number>();
     const count = (owner: string): number => {
@@ -42,12 +44,17 @@ export class RecentMap<Key, Value> {
       return number;
     };
     for (const value of this.#newer.values()) count(ownerOf(value));
-    const older = [...this.#older].filter(([key]) => !this.#newer.has(key));
-    const part = this.#count / new Set([...counts.keys(), ...older.map(([, value]) => ownerOf(value))]).size;
-    return older
-      .reverse()
-      .filter(([, value]) => count(ownerOf(value)) <= part)
-      .reverse();
+    const part = this.#count / new Set([...counts.keys(), ...this.#olderOwners]).size;
+    const isAnyQuiet = [...this.#olderOwners].some((owner) => (counts.get(owner) ?? 0) < part);
+    const kept = !isAnyQuiet
+      ? []
+      : [...this.#older]
+          .filter(([key]) => !this.#newer.has(key))
+          .reverse()
+          .filter(([, value]) => count(ownerOf(value)) <= part)
+          .reverse();
+    this.#olderOwners = new Set(counts.keys());
+    return kept;
   }
 
   /** About in the order they were added, the newest first. */

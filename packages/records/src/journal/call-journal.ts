@@ -110,7 +110,7 @@ export class CallJournal implements AsyncDisposable {
     this.#log = log;
     this.#clock = clock;
     this.#maxCalls = maxCalls;
-    this.#calls = new RecentMap(maxCalls, { ownerOf: ({ head }) => ownerOf(head) });
+    this.#calls = new RecentMap(maxCalls, { ownerOf: ({ speaker }) => ownerOf(speaker) });
     this.#keeper = {
       now: clock,
       isClosed: false,
@@ -160,7 +160,7 @@ export class CallJournal implements AsyncDisposable {
 
   /** Keeps what a call gave, if that is kept of its tool: the result's text, or the words of its error. Before its end is noted. */
   gave(notes: CallNotes, text: string, isError = false): void {
-    if (!isError) notes.gave(digestOf(text, this.#speaker(notes.head)));
+    if (!isError) notes.gave(digestOf(text, this.#speaker(notes.speaker)));
     this.#keepText(notes, "result", text);
   }
 
@@ -170,17 +170,17 @@ export class CallJournal implements AsyncDisposable {
   }
 
   #keepText(notes: CallNotes, name: "arguments" | "result", text: string): void {
-    const rule = this.#keep?.(notes.head.toolName);
+    const rule = this.#keep?.(notes.toolName);
     if (rule === undefined || this.#keeper.isClosed) return;
     const { toolCallId } = notes;
     const until = this.#clock() + rule.forMs;
     const texts = withText(this.#kept.get(toolCallId), name, text, { bytes: rule.bytes, until });
-    this.#kept.set(toolCallId, ownerOf(notes.head), texts);
+    this.#kept.set(toolCallId, ownerOf(notes.speaker), texts);
   }
 
   /** The texts of a caller's call that this journal has itself. */
   keptHere(caller: string, toolCallId: string): KeptTexts | undefined {
-    return this.#calls.get(toolCallId)?.head.caller === caller ? this.#kept.get(toolCallId) : undefined;
+    return this.#calls.get(toolCallId)?.speaker.caller === caller ? this.#kept.get(toolCallId) : undefined;
   }
 
   /** Takes over a call that an earlier process of this caller had out. */
@@ -427,9 +427,9 @@ export class CallJournal implements AsyncDisposable {
       return true;
     } catch (error) {
       for (const call of calls) if (this.#calls.get(call.toolCallId) === call) this.#keepUnwritten(call);
-      for (const { toolCallId, head } of calls) {
+      for (const { toolCallId, speaker } of calls) {
         const texts = kept.get(toolCallId);
-        if (texts !== undefined) this.#kept.set(toolCallId, ownerOf(head), texts);
+        if (texts !== undefined) this.#kept.set(toolCallId, ownerOf(speaker), texts);
       }
       this.#failed(error);
       tellAll([...awaited, ...this.#awaited.splice(0)], false);

@@ -72,6 +72,15 @@ export class CallNotes {
     return this.#begun.toolCallId;
   }
 
+  get toolName(): string {
+    return this.#begun.toolName;
+  }
+
+  /** Whose it is. */
+  get speaker(): Pick<CallRecord, "caller" | "onBehalfOf" | "operator"> {
+    return this.#begun;
+  }
+
   get isOpen(): boolean {
     return isOpen({ state: this.#state });
   }
