@@ -102,17 +102,14 @@ export class Visit {
    * Waits for what `read` reads of the client.
    * @throws {GaveWayError} once others need the place; the connection ends with the answer then
    */
-  async receive<T>(read: () => Promise<T>): Promise<T> {
-    const { promise: hadToGo, reject } = Promise.withResolvers<never>();
-    const leave = this.#places.wait(() => {
-      this.#outgoing.shouldKeepAlive = false;
-      reject(new GaveWayError());
+  receive<T>(read: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const leave = this.#places.wait(() => {
+        this.#outgoing.shouldKeepAlive = false;
+        reject(new GaveWayError());
+      });
+      read().finally(leave).then(resolve, reject);
     });
-    try {
-      return await Promise.race([read(), hadToGo]);
-    } finally {
-      leave();
-    }
   }
 
   /** Takes a place until the answer is complete or the connection is gone. @throws {NoPlaceError} */

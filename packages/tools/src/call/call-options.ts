@@ -9,6 +9,8 @@ export interface CallOptions {
    * answer, and another request is refused. @default 32 random hex digits
    */
   readonly toolCallId?: string | undefined;
+  /** True if the id was minted for this call, so that nobody had a call of it before. @default false if there is an id */
+  readonly isNew?: boolean | undefined;
   /**
    * How long ago this very call was sent first, in milliseconds, by somebody who had no answer to it. A service that
    * may have forgotten it since ends it in `outcome_unknown`, and does not run it. @default what this caller's journal

@@ -77,6 +77,7 @@ export class OutgoingCalls {
       parent,
       timeoutMs = parent === undefined ? DEFAULT_TIMEOUT_MS : MAX_TIMEOUT_MS,
       onBehalfOf: caller = self,
+      isNew = options.toolCallId === undefined,
     } = options;
     checkCall(name, toolCallId, timeoutMs);
     if (parent?.checkCall !== undefined)
@@ -89,19 +90,18 @@ export class OutgoingCalls {
       arguments: argumentsText(name, args),
       sessionId: options.sessionId ?? null,
     };
-    const same = options.toolCallId === undefined ? undefined : this.#out.get(toolCallId);
+    const same = isNew ? undefined : this.#out.get(toolCallId);
     if (same !== undefined && isSame(same, request, caller)) return join(same, { ...options, deadline });
     this.#checkMayStart(name, toolCallId, caller);
     const cancelled = new LightAbort();
     const signals = signalsOf(options);
     const stopListening = signals.length === 0 ? undefined : cancelWith(cancelled, signals, name);
     const acceptBlob = acceptsBlobs ? newCapability() : undefined;
-    const answered = options.toolCallId === undefined ? undefined : journal.answered(toolCallId);
-    const sentMsAgo =
-      options.firstSentMsAgo ?? (options.toolCallId === undefined ? undefined : journal.unsureForMs(toolCallId));
+    const answered = isNew ? undefined : journal.answered(toolCallId);
+    const sentMsAgo = options.firstSentMsAgo ?? (isNew ? undefined : journal.unsureForMs(toolCallId));
     const maybeTakenSince = sentMsAgo === undefined ? undefined : start - sentMsAgo;
     const timeLeftMs = Math.max(0, deadline - start);
-    const notes = this.#note(request, { ...options, caller, acceptBlob, timeoutMs: timeLeftMs });
+    const notes = this.#note(request, { ...options, isNew, caller, acceptBlob, timeoutMs: timeLeftMs });
     const out: OutgoingCall = {
       request,
       caller,
@@ -146,6 +146,7 @@ export class OutgoingCalls {
   #note(
     request: ToolInvokeRequest,
     options: CallOptions & {
+      readonly isNew: boolean;
       readonly caller: string;
       readonly acceptBlob: string | undefined;
       readonly timeoutMs: number;
@@ -153,7 +154,7 @@ export class OutgoingCalls {
   ): CallNotes | undefined {
     const { self, journal, isJournalKept, resumed } = this.#options;
     const { toolCallId, toolName } = request;
-    const { caller, parent, timeoutMs, acceptBlob } = options;
+    const { isNew, caller, parent, timeoutMs, acceptBlob } = options;
     const led = ledTo(options);
     if (resumed.open(toolCallId) !== undefined) return undefined;
     return journal.asked({
@@ -161,14 +162,14 @@ export class OutgoingCalls {
       toolName,
       timeoutMs,
       args: request.arguments ?? "",
-      isNew: options.toolCallId === undefined,
+      isNew,
       onBehalfOf: caller === self ? undefined : caller,
       parent: parent?.toolCallId,
       session: options.sessionId,
       operator: led.operator,
       hasReadUntrusted: led.hasReadUntrusted,
       blob: acceptBlob,
-      request: options.toolCallId === undefined ? undefined : hashRequest(request),
+      request: isNew ? undefined : hashRequest(request),
       sent: isJournalKept && (options.isSentAgain ?? parent === undefined) ? sentOf(request, options) : undefined,
     });
   }

@@ -113,6 +113,7 @@ export function invoke(
       });
       const options = {
         toolCallId,
+        isNew: !hasKey,
         timeoutMs: asked.timeoutMs,
         firstSentMsAgo: asked.firstSentMsAgo,
         sessionId,
@@ -133,7 +134,7 @@ export function invoke(
       if (signal?.aborted) gone.abort(signal.reason);
       const waitFor = <T>(work: Promise<T>): Promise<T> => (hasKey ? untilStop(work) : work);
       if (!accepts(incoming.headers.accept, "text/event-stream"))
-        return sendJson(outgoing, await waitFor(caller.call(toolName, args, options)), headers);
+        return sendJson(outgoing, await waitFor(caller.call(toolName, args, options)));
 
       const events = openEventStream(outgoing, { keepAliveMs, headers });
       try {
@@ -163,11 +164,12 @@ export const keyOwner = (caller: string, operator: string | undefined): string |
   operator === undefined ? undefined : `${caller} by the operator ${operator}`;
 
 /**
- * Answers past the Response of the web, which is another object with another stream: head and body go out in one write.
+ * Answers past the Response of the web, which is another object with another stream. Its head has the headers of every
+ * answer by then. As text the body goes out in one write with the head.
  */
-function sendJson(outgoing: ServerResponse, value: unknown, headers: Readonly<Record<string, string>>): Response {
-  const body = Buffer.from(JSON.stringify(value));
-  outgoing.writeHead(200, { ...headers, "content-type": "application/json", "content-length": body.length }).end(body);
+function sendJson(outgoing: ServerResponse, value: unknown): Response {
+  const body = JSON.stringify(value);
+  outgoing.writeHead(200, { "content-type": "application/json", "content-length": Buffer.byteLength(body) }).end(body);
   return RESPONSE_ALREADY_SENT;
 }
 

@@ -7,7 +7,7 @@ import {
   ToolError,
   ToolErrorCode,
 } from "@rockbot/contracts";
-import { BodyTooLargeError, readBounded, readMessage } from "@rockbot/edge/body";
+import { BodyTooLargeError, readIncoming, readMessage } from "@rockbot/edge/body";
 import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -43,7 +43,7 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
     if (!isMessage) {
       if (Number(incoming.headers["content-length"]) > MAX_REQUEST_BYTES)
         return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
-      return await readBounded(chunksOf(incoming), MAX_REQUEST_BYTES);
+      return await readIncoming(incoming, MAX_REQUEST_BYTES);
     }
     const read = await readMessage(chunksOf(incoming), MAX_REQUEST_BYTES);
     return Buffer.isBuffer(read) ? read : new McpRequestTooLargeError(read.id);
@@ -87,7 +87,7 @@ export function readChatBody(body: ReceivedBody, headers: IncomingHttpHeaders): 
  * @throws {ToolError} in words for the client, whatever came
  */
 export async function readLogin(incoming: IncomingMessage): Promise<string> {
-  const body = await readBounded(chunksOf(incoming), MAX_LOGIN_BYTES).catch(() => undefined);
+  const body = await readIncoming(incoming, MAX_LOGIN_BYTES).catch(() => undefined);
   const { code } = readObject(readJson(body, incoming.headers, LOGIN, parseJson) ?? {}, LOGIN);
   if (typeof code !== "string") throw invalid(LOGIN, "it is empty, too large, or has no code");
   return code;
