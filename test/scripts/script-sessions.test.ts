@@ -84,6 +84,8 @@ describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
     });
     const second = await ada.run("s1", "print(x + 1)");
     expect(second).toMatchObject({ content: "42\n", structured: { session: { cell: 2, is_new: false } } });
+    const third = await ada.run("s1", "x + 2");
+    expect(third).toMatchObject({ content: "(no output)", structured: { value: { type: "int", text: "43" } } });
     expect((await ada.call(TOOL, { script: "print('x' in globals())" })).structured).toMatchObject({
       stdout: "False\n",
     });

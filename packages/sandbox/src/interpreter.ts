@@ -2,6 +2,8 @@ import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { cellsSource } from "./generated/cells.ts";
 import { KeptText } from "./job/kept-text.ts";
 import { ReceivedFiles } from "./job/received-files.ts";
+import { ShownBytes } from "./job/shown-bytes.ts";
+import { whole } from "./job/whole.ts";
 import type {
   CellPort,
   RunScriptOptions,
@@ -21,6 +23,8 @@ export interface Cell {
   readonly input?: string | undefined;
   /** @default none goes in, and none comes out */
   readonly files?: ScriptFiles | undefined;
+  /** How many bytes of what it shows come out, as those of a script. @default 0 */
+  readonly shownBytes?: number | undefined;
   /** How long it may run, from its first line on. */
   readonly timeoutMs: number;
 }
@@ -50,7 +54,7 @@ export interface RunCellOptions extends Pick<RunScriptOptions, "onOutput"> {
 
 /** How long the files of a cell may take. */
 const FILES_MS = 60_000;
-const [BEGUN, OVER, FILE, DATA, WAITS] = ["b", "x", "f", "d", "e"].map((mark) => mark.charCodeAt(0));
+const [BEGUN, SHOWN, OVER, FILE, DATA, WAITS] = ["b", "v", "x", "f", "d", "e"].map((mark) => mark.charCodeAt(0));
 
 /** The cell that runs. */
 interface Running {
@@ -58,6 +62,7 @@ interface Running {
   readonly cell: Cell;
   readonly options: RunCellOptions;
   readonly files: ReceivedFiles | undefined;
+  readonly shown: ShownBytes;
   readonly outcome: PromiseWithResolvers<CellOutcome>;
   begunAt: number | undefined;
   /** Its last line has run. */
@@ -188,6 +193,7 @@ export class Interpreter implements AsyncDisposable {
       cell,
       options,
       files: cell.files === undefined ? undefined : new ReceivedFiles(cell.files),
+      shown: new ShownBytes(cell.shownBytes ?? 0),
       outcome: Promise.withResolvers(),
       begunAt: undefined,
       over: undefined,
@@ -221,6 +227,7 @@ export class Interpreter implements AsyncDisposable {
     const running = this.#running;
     const rest = packet.subarray(1);
     if (packet[0] === DATA) return await running?.files?.add(rest);
+    if (packet[0] === SHOWN) return running?.shown.add(rest);
     const words = rest.toString().split(" ");
     if (packet[0] === FILE) return await running?.files?.begin(words.slice(1).join(" "), Number(words[0]));
     if (running === undefined || words[0] !== String(running.number)) return;
@@ -265,6 +272,7 @@ export class Interpreter implements AsyncDisposable {
       limit: isCut ? ScriptLimit.Time : null,
       passedFiles: Number.isSafeInteger(passedFiles) ? passedFiles : 0,
       isLast: end === "exit",
+      shown: running.shown.end(),
     });
     if (end === "exit") setTimeout(() => this.#ending.abort(brokenOff()), this.#stopMs).unref();
   }
@@ -305,7 +313,10 @@ export class Interpreter implements AsyncDisposable {
 }
 
 /** A cell as `frames.ts` has it. */
-async function* encodeCell(number: number, { source, input, files }: Cell): AsyncGenerator<Buffer> {
+async function* encodeCell(
+  number: number,
+  { source, input, files, shownBytes = 0, timeoutMs }: Cell,
+): AsyncGenerator<Buffer> {
   const sourceBytes = Buffer.from(source);
   const inputBytes = input === undefined ? undefined : Buffer.from(input);
   const given = files?.given ?? [];
@@ -316,6 +327,8 @@ async function* encodeCell(number: number, { source, input, files }: Cell): Asyn
     files: given.map(({ name, size }) => [name, size]),
     outFiles: files?.mostFiles ?? 0,
     outBytes: files?.mostBytes ?? 0,
+    shownBytes,
+    timeoutMs: whole(timeoutMs),
   };
   yield Buffer.from(JSON.stringify(head));
   yield sourceBytes;

@@ -70,6 +70,41 @@ export function testCells(runner: () => Promise<ScriptRunner>, { keepBytes }: Te
     expect(await session.run("print(kept)")).toMatchObject({ stdout: "1\n", exitCode: 0 });
   });
 
+  test("show each its own value, and the figures that it leaves open", async () => {
+    await using session = await open();
+    const { files, left } = filesOf({});
+    const shownBy = async (source: string): Promise<unknown> => {
+      const { shown, exitCode, stdout } = await session.run(source, { files, shownBytes: 64 * 1024 });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 0, stdout: "" });
+      return shown === undefined ? undefined : JSON.parse(shown.toString());
+    };
+    await session.run(`
+import sys, types
+class Figure:
+  def __init__(self, name): self.name = name
+  def __repr__(self): return print("drawn") or self.name
+  def savefig(self, file, format, bbox_inches): file.write(self.name.encode())
+plt = sys.modules["matplotlib.pyplot"] = types.ModuleType("matplotlib.pyplot")
+plt.open = {}
+plt.get_fignums, plt.figure, plt.close = lambda: list(plt.open), plt.open.get, plt.open.pop`);
+    expect(await shownBy("plt.open[1] = Figure('one')\n6 * 7")).toEqual({
+      value: { type: "int", text: "42" },
+      charts: [{ file: "figure-1.png" }],
+    });
+    expect(await shownBy("x = 1")).toBeUndefined();
+    expect(await shownBy("plt.open[2] = Figure('two')")).toEqual({ charts: [{ file: "figure-2.png" }] });
+    expect(left).toEqual({ "figure-1.png": Buffer.from("one"), "figure-2.png": Buffer.from("two") });
+    expect(await shownBy("Figure('three')")).toEqual({ value: { type: "__main__.Figure", text: "three" } });
+    expect((await session.run("1")).shown).toBeUndefined();
+    expect((await session.run("1\n1 / 0", { shownBytes: 1_000 })).shown).toBeUndefined();
+    const slow = await session.run("class A:\n  def __repr__(self):\n    while True: pass\nA()", {
+      shownBytes: 1_000,
+      timeoutMs: 3_000,
+    });
+    expect(slow).toMatchObject({ exitCode: 0, limit: null, isLast: false });
+    expect(await shownBy("2")).toEqual({ value: { type: "int", text: "2" } });
+  });
+
   test("get their own input, and nothing of the one before", async () => {
     await using session = await open();
     const look = "import os, sys\nprint(sys.stdin.read(), os.environ.get('ROCKBOT_INPUT'))";

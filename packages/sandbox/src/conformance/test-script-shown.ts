@@ -97,15 +97,17 @@ Loud()`;
     expect(saidBy(outcome)).toEqual({ value: { type: "__main__.Loud", text: "shown" } });
   });
 
-  test("shows the begin of what is long or deep, and takes no longer for that than for the begin", async () => {
-    const long = { type: "list", text: expect.stringMatching(/^\[0, 1, 2, .{8000,}/), isCut: 1 };
-    expect(await shownBy("list(range(2_000_000))")).toEqual({ value: long });
+  test("shows the begin of what is long or deep, and has no room for all of it", async () => {
+    const long = { type: "list", text: expect.stringMatching(/^\['x{8000,}$/), isCut: 1 };
+    expect(await shownBy("['x' * 1_000_000] * 1_000")).toEqual({ value: long });
+    const many = { type: "list", text: expect.stringMatching(/^\[0, 1, 2, .{8000,}/), isCut: 1 };
+    expect(await shownBy("list(range(200_000))")).toEqual({ value: many });
     expect(await shownBy("a = [1]\na.append(a)\na")).toEqual({
       value: { type: "list", text: expect.stringMatching(/^(\[1, ){20}\.\.\.\]{20}$/) },
     });
-    const text = "class A:\n  def __repr__(self): return 'x' * 30_000_000\nA()";
+    const text = "class A:\n  def __repr__(self): return 'x' * 3_000_000\nA()";
     expect(await shownBy(text)).toEqual({ value: { type: "__main__.A", text: "x".repeat(8_192), isCut: 1 } });
-    expect(await shownBy("'y' * 30_000_000")).toMatchObject({ value: { text: `'${"y".repeat(8_191)}`, isCut: 1 } });
+    expect(await shownBy("'y' * 3_000_000")).toMatchObject({ value: { text: `'${"y".repeat(8_191)}`, isCut: 1 } });
   });
 
   test("has what pandas would show as a table, for all that a module in its place does", async () => {

@@ -1,16 +1,17 @@
 """
 The interpreter of a session, within the script's process: runs cells in one namespace, one after the other, and tells of each in packets (`frames.ts` says
 which). Its socket is another one than that of the module `rockbot`, so that no cell and no answer of a tool are taken for each other. The supervisor gives
-it the names `socket`, `script` (the module whose names are those of the cells), `folder`, `exit_status`, `finish`, `read_json` and `tell` (`within.py`).
+it the names `socket`, `script` (the module whose names are those of the cells), `folder`, `exit_status`, `finish`, `read_json`, `tell` (`within.py`) and `Shown` (`shown.py`).
 """
 
 import _signal as signal
 import os
 import stat
 import sys
+import time
 
 OUT = "out"
-CELL_BEGUN, CELL_OVER, LEFT_FILE, LEFT_DATA, SESSION_WAITS = b"b", b"x", b"f", b"d", b"e"
+CELL_BEGUN, CELL_SHOWN, CELL_OVER, LEFT_FILE, LEFT_DATA, SESSION_WAITS = b"b", b"v", b"x", b"f", b"d", b"e"
 # With its mark, and in base64, one frame.
 LEFT_BYTES = 7_000
 PACKET_BYTES = 65_536
@@ -23,6 +24,8 @@ class Cells:
         self.streams = [os.dup(1), os.dup(2)]
         self.held = b""
         self.is_running = False
+        self.value = None
+        self.shown = Shown(None, 0, 0)
         # The files that the manager has, as they were told.
         self.told = {}
 
@@ -56,6 +59,9 @@ class Cells:
         faults = [fault for fault in [self.write_file(name, size) for name, size in head["files"]] if fault is not None]
         self.renew(given)
         self.send(CELL_BEGUN, b"%d" % head["cell"])
+        self.shown.until = time.monotonic() + head["timeoutMs"] / 1000
+        self.shown.most_bytes = head["shownBytes"]
+        self.shown.charts.folder = os.path.join(folder, OUT) if head["outFiles"] > 0 else None
         for fault in faults:
             print(fault, file=sys.stderr)
         status = None
@@ -65,6 +71,7 @@ class Cells:
         if os.getpid() != self.pid:  # a process that the cell has forked, and that has come here
             finish(script, status or (0 if end == "done" else 1))
         self.flush()
+        self.tell_shown(end == "done" and head["shownBytes"] > 0)
         self.send(CELL_OVER, b"%d %s %d" % (head["cell"], end.encode(), status or 0))
         passed = self.tell_left(head["outFiles"], head["outBytes"])
         self.send(SESSION_WAITS, b"%d %d" % (head["cell"], passed))
@@ -139,9 +146,9 @@ class Cells:
         try:
             try:
                 self.is_running = True
-                value = run_source(source, name, script.__dict__)
-                if value is not None:
-                    script.__dict__["_"] = value
+                self.value = run_source(source, name, script.__dict__)
+                if self.value is not None:
+                    script.__dict__["_"] = self.value
             finally:
                 self.is_running = False
             return "done"
@@ -159,6 +166,15 @@ class Cells:
                 stream.flush()
             except BaseException:
                 pass  # the cell has put something else there, or closed it
+
+    def tell_shown(self, is_wanted):
+        """A cell that fails shows nothing."""
+        value, self.value = self.value, None
+        if not is_wanted:
+            return self.shown.forget()
+        data = self.shown.collect(value)
+        for at in range(0, len(data), LEFT_BYTES):
+            self.send(CELL_SHOWN, data[at : at + LEFT_BYTES])
 
     def tell_left(self, most_files, most_bytes):
         """Sends the files of the folder `out` that are new or have changed. Returns how many were passed over."""

@@ -17,10 +17,11 @@
  *
  * A job with `"cells":true` is a session, and its script is `job/cells.py`, which runs cells. Two more kinds of frames come
  * in: `cell`, with the next bytes of a cell, and `interrupt`, without bytes, which reaches the script as SIGINT. A cell is a
- * line of JSON `{"cell":N,"source":BYTES,"input":BYTES|null,"files":[[NAME,BYTES],...],"outFiles":N,"outBytes":N}`, a frame
+ * line of JSON `{"cell":N,"source":BYTES,"input":BYTES|null,"files":[[NAME,BYTES],...],"outFiles":N,"outBytes":N,"shownBytes":N,"timeoutMs":N}`, a frame
  * of its own, and then these bytes. `cell` frames come out, too. Each has a mark and words:
  *
  * - `b`: the number of the cell that begins,
+ * - `v`: bytes of what the cell shows, as `shown` has those of a script,
  * - `x`: the number of a cell that is over, `done`, `failed`, `interrupted` or `exit`, and its status,
  * - `f`: the bytes and the name of a file that it has left; `d` has the bytes,
  * - `e`: the number of the cell, and how many files it passed over. Only then the next one may come.

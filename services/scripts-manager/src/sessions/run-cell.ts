@@ -22,6 +22,7 @@ import { liveOutput } from "../tool/live-output.ts";
 import { filesOfScript } from "../tool/script-files.ts";
 import { checkSizes, install, jobIdOf, type RunParts, secondsFor } from "../tool/script-input.ts";
 import { takeScriptSeconds } from "../tool/script-seconds.ts";
+import { MAX_SHOWN_BYTES } from "../tool/shown/shown-by-script.ts";
 import { lostCell } from "./script-session-errors.ts";
 import type { ScriptSessions, Session } from "./script-sessions.ts";
 
@@ -94,7 +95,13 @@ async function runIn(
     session.onMessage = (message, { send }) => cell?.calls.onMessage(message, { send, leftMs: cellLeftMs });
     usedMs = timeoutMs;
     const outcome = await opened.run(
-      { source: input.script, input: input.input_data ?? undefined, files: files?.job, timeoutMs },
+      {
+        source: input.script,
+        input: input.input_data ?? undefined,
+        files: files?.job,
+        shownBytes: MAX_SHOWN_BYTES,
+        timeoutMs,
+      },
       {
         signal: cell === undefined ? context.signal : AbortSignal.any([context.signal, cell.calls.stopped]),
         onOutput: liveOutput(context.progress),

@@ -908,8 +908,11 @@ class Shown:
         except BaseException as error:
             return encoded({"notes": [f"Nothing is shown: {fault_of(error)}"]})
         finally:
-            self.charts.forget()
-            self.notes = []
+            self.forget()
+
+    def forget(self):
+        self.charts.forget()
+        self.notes = []
 
     def gather(self, value):
         charts, form = self.charts, {}
@@ -1398,7 +1401,7 @@ def run_script(job, time_ms, stdin, outputs, notes, memory):
 def follow_cells(source, socket, script):
     """Becomes a session, whose program comes in place of a script, and runs cells as the main program."""
     given = {"socket": socket, "script": script, "folder": CONFIG["folder"]}
-    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell)}
+    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell, Shown)}
     exec(compile(source, "<session>", "exec", dont_inherit=True), given | functions)
 
 

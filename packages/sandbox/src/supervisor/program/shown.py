@@ -98,8 +98,11 @@ class Shown:
         except BaseException as error:
             return encoded({"notes": [f"Nothing is shown: {fault_of(error)}"]})
         finally:
-            self.charts.forget()
-            self.notes = []
+            self.forget()
+
+    def forget(self):
+        self.charts.forget()
+        self.notes = []
 
     def gather(self, value):
         charts, form = self.charts, {}

@@ -96,7 +96,7 @@ def run_script(job, time_ms, stdin, outputs, notes, memory):
 def follow_cells(source, socket, script):
     """Becomes a session, whose program comes in place of a script, and runs cells as the main program."""
     given = {"socket": socket, "script": script, "folder": CONFIG["folder"]}
-    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell)}
+    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell, Shown)}
     exec(compile(source, "<session>", "exec", dont_inherit=True), given | functions)
 
 
