@@ -27,17 +27,18 @@ export function livePidNamespaces(): ReadonlySet<string> {
 export function pidNamespacesBelow(pid: number): ReadonlySet<string> {
   const all = named(processes());
   const own = all.find((one) => one.pid === process.pid)?.namespace ?? "";
-  const found = new Set<string>();
-  const waiting = [pid];
-  for (let parent = waiting.pop(); parent !== undefined; parent = waiting.pop()) {
-    for (const child of all) {
-      if (child.parent !== parent) continue;
-      found.add(child.namespace);
-      waiting.push(child.pid);
-    }
-  }
+  const found = new Set(descendants(pid, all).map(({ namespace }) => namespace));
   found.delete(own);
   return found;
+}
+
+/** The first processes of these namespaces: with one of them all others of its namespace end. */
+export const firstProcessesBelow = (pid: number): readonly number[] =>
+  descendants(pid, processes()).flatMap((one) => (one.isFirst ? [one.pid] : []));
+
+function descendants(pid: number, all: readonly LiveProcess[]): LiveProcess[] {
+  const children = all.filter(({ parent }) => parent === pid);
+  return children.flatMap((child) => [child, ...descendants(child.pid, all)]);
 }
 
 function named(all: readonly LiveProcess[]): LiveProcess[] {

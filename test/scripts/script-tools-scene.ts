@@ -1,7 +1,14 @@
 import { generateKeyPairSync } from "node:crypto";
 import { connectBus } from "@rockbot/bus-rabbitmq";
 import { ageClaims } from "@rockbot/records/claims/age";
-import { ownVirtualHost, startOwnRedis, temporaryFolder } from "@rockbot/testing";
+import {
+  ownVirtualHost,
+  startOwnBroker,
+  startOwnRedis,
+  type TestBroker,
+  type TestRedis,
+  temporaryFolder,
+} from "@rockbot/testing";
 import { createToolCaller, type ToolCaller } from "@rockbot/tools";
 import { createLedgerFile, type LedgerFile } from "../faults/effects/ledger-file.ts";
 import { startEffectService } from "../faults/effects/start-effect-service.ts";
@@ -13,15 +20,23 @@ export interface ScriptToolsScene extends AsyncDisposable {
   /** What the tools `read_fx` and `effect_fx` have done. */
   readonly ledger: LedgerFile;
   readonly manager: RunningProcess;
+  readonly redis: TestRedis;
+  /** Where the scene has a broker of its own. */
+  readonly broker: TestBroker | undefined;
   /** Ends the manager by SIGKILL, and starts the next one. */
   killManager(): Promise<void>;
 }
 
 const POLICY = "everyone: { allow: ['*'], scripts: { allow: [read_fx, effect_fx] } }\n";
 
-export async function openScriptToolsScene(): Promise<ScriptToolsScene> {
+export async function openScriptToolsScene({
+  hasOwnBroker = false,
+}: {
+  readonly hasOwnBroker?: boolean;
+} = {}): Promise<ScriptToolsScene> {
   await using opening = new AsyncDisposableStack();
-  const { url: busUrl } = opening.use(await ownVirtualHost());
+  const broker = hasOwnBroker ? opening.use(await startOwnBroker()) : undefined;
+  const { url: busUrl } = broker ?? opening.use(await ownVirtualHost());
   const redis = opening.use(await startOwnRedis());
   for (const prefix of ["rockbot", "fx"]) await ageClaims(redis.url, prefix);
   const folder = opening.use(temporaryFolder());
@@ -60,6 +75,8 @@ export async function openScriptToolsScene(): Promise<ScriptToolsScene> {
   return {
     caller,
     ledger,
+    redis,
+    broker,
     get manager() {
       return manager;
     },
