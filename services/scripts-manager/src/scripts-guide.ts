@@ -14,6 +14,8 @@ type Limits = Pick<
   | "sessionIdleSeconds"
   | "sessionSeconds"
   | "sessionsPerCaller"
+  | "pipAllow"
+  | "pipDeny"
 >;
 
 /** Teaches the model to run scripts, with the bounds that hold here. */
@@ -27,6 +29,8 @@ export function scriptsGuide(
     memoryMiB,
     processes,
     storageMiB,
+    pipAllow,
+    pipDeny,
     ...sessions
   }: Readonly<Limits>,
   {
@@ -56,7 +60,7 @@ export function scriptsGuide(
       `- ${python === undefined ? "Python 3" : `Python ${python.version}`} with its standard library.`,
       ...(python === undefined || python.packages.length === 0 ? [] : [`- Also there: ${python.packages.join(", ")}.`]),
       hasPackages
-        ? "- Packages that you name in `pip_packages`, such as `numpy` or `requests==2.32.3`: names, with versions if you like; no addresses, files or options. The operator may allow some only. They are installed before the script starts; the answer's `pip_packages` says which versions. The first call with a package takes longer."
+        ? `- Packages that you name in \`pip_packages\`, such as \`numpy\` or \`requests==2.32.3\`: names, with versions if you like; no addresses, files or options. ${allowedPackages({ pipAllow, pipDeny })} They are installed before the script starts; the answer's \`pip_packages\` says which versions. The first call with a package takes longer.`
         : "- No other packages: `pip_packages` is refused here.",
       hasSessions
         ? "- A fresh sandbox for each call, unless you name a session. Nothing is left of earlier scripts then, neither variables nor files."
@@ -155,6 +159,21 @@ const sessionsOf = ({
   "- What you have read of strangers' content in a session marks all its later cells.",
   "",
 ];
+
+/** A guide names at most so many packages. */
+const MAX_NAMED = 100;
+
+/** Says which packages may be installed. */
+export function allowedPackages({ pipAllow, pipDeny }: Pick<ScriptsManagerConfig, "pipAllow" | "pipDeny">): string {
+  const named = (names: readonly string[]): string => {
+    const more = names.length - MAX_NAMED;
+    return `${names.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+  };
+  const denied = pipDeny.length === 0 ? "" : ` but ${named(pipDeny)}`;
+  if (pipAllow.includes("*")) return `All are allowed${denied}.`;
+  if (pipAllow.length === 0) return "None is allowed here.";
+  return `Allowed are only ${named(pipAllow)}${denied && `,${denied} is refused`}.`;
+}
 
 const TOOLS_FROM_CODE = [
   "## Tools from a script",

@@ -145,6 +145,18 @@ pandas.DataFrame = DataFrame
     expect(await shownBy(frame + poisoned)).toMatchObject({ notes: [expect.stringContaining("ZeroDivisionError")] });
   });
 
+  test.each([
+    ["memory", "'x' * (1 << 40) if len('y' * (600 << 20)) else ''", "memory"],
+    ["time, within native code", "str(sum(range(10**14)))", "time"],
+  ])(
+    "ends as any script does whose limit is over if the repr of its value takes more %s than it may",
+    async (_, body, limit) => {
+      const outcome = await look(`print(1)\nclass A:\n  def __repr__(self): return ${body}\nA()`, { timeoutMs: 4_000 });
+      expect(outcome).toMatchObject({ stdout: "1\n", stderr: "", exitCode: null, limit });
+      expect(saidBy(outcome)).toBeUndefined();
+    },
+  );
+
   test("shows nothing by a process that it has forked", async () => {
     const script = "import os\npid = os.fork()\nif pid: os.waitpid(pid, 0)\n'parent' if pid else 'child'";
     expect(await shownBy(script)).toEqual({ value: { type: "str", text: "'parent'" } });
