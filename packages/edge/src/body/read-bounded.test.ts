@@ -1,6 +1,9 @@
+import { once } from "node:events";
+import { createServer, type IncomingMessage } from "node:http";
+import { type AddressInfo, connect } from "node:net";
 import { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { BodyTooLargeError, readBounded } from "./read-bounded.ts";
+import { BodyTooLargeError, readBounded, readIncoming } from "./read-bounded.ts";
 
 const bodyOf = (...sizes: number[]): Readable => Readable.from(sizes.map((size) => Buffer.alloc(size, "x")));
 
@@ -13,4 +16,18 @@ test("ends a body as soon as more has come than is taken", async () => {
 
   await expect(readBounded(body, 4)).rejects.toThrow(BodyTooLargeError);
   expect(body.destroyed).toBe(true);
+});
+
+test("a request whose client was gone before it is read is refused, and not waited for", async () => {
+  const arrived = Promise.withResolvers<IncomingMessage>();
+  await using server = createServer(
+    (incoming) => void incoming.on("error", () => {}).on("close", () => arrived.resolve(incoming)),
+  );
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1", () => {
+    socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc", () =>
+      setTimeout(() => socket.destroy(), 20),
+    );
+  });
+  await expect(readIncoming(await arrived.promise, 100)).rejects.toThrow("the connection has ended");
 });

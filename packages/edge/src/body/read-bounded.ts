@@ -48,6 +48,7 @@ export function readIncoming(incoming: IncomingMessage, maxBytes: number): Promi
       incoming.off("data", take).off("end", end).off("error", fail).off("close", cut);
     };
     incoming.on("data", take).on("end", end).on("error", fail).on("close", cut);
+    if (incoming.destroyed) cut(); // before anybody listened
   });
 }
 
