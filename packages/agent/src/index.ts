@@ -10,6 +10,7 @@ export type { Agent } from "./words/agent.ts";
 
 export { keptFiles } from "./plugins/kept-files.ts";
 export { mcpToolProxy } from "./plugins/mcp-tool-proxy.ts";
+export { scriptValues } from "./plugins/script-values.ts";
 export { type ServiceSearchPluginOptions, serviceSearch } from "./plugins/service-search.ts";
 export {
   localScriptRunner,

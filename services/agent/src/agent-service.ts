@@ -4,6 +4,7 @@ import {
   type DefinitionReader,
   keptFiles,
   mcpToolProxy,
+  scriptValues,
   serviceSearch,
   spendingBy,
   type TurnStore,
@@ -195,6 +196,7 @@ export async function startAgentService(
     log,
   });
   if (mayHearBridge(bus, policy)) builder.use(mcpToolProxy());
+  builder.use(scriptValues());
   if (files !== undefined) builder.use(keptFiles(files));
   const summaries =
     summaryModel === undefined
