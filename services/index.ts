@@ -69,7 +69,7 @@ const listed = [
     summary: "Runs Python scripts, each in a sandbox of its own.",
     topic: "script.invoke",
     tools: ["execute_python_script", "list_script_sessions", "end_script_session"],
-    state: ["audit", "blobs", "newFiles", "rates", "claims", "runs", "journals", "replays"],
+    state: ["audit", "blobs", "newFiles", "rates", "claims", "runs", "journals", "replays", "leases"],
     egress: ["containers", "cluster", "configured"],
     profile: "scripts",
     deployment: { requests: { cpu: "100m", memory: "160Mi" }, memoryLimit: "512Mi" },

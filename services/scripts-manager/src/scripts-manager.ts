@@ -1,6 +1,7 @@
 import { type Bus, type Logger, silentLogger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import type { JournalStore } from "@rockbot/records/journal";
+import type { LeaseStore } from "@rockbot/records/leases";
 import { createMemoryRateStore } from "@rockbot/records/rates";
 import { createMemoryReplayStore, type ReplayStore } from "@rockbot/records/replays";
 import { type CanaryTarget, checkNetwork, type ScriptRunner } from "@rockbot/sandbox";
@@ -29,6 +30,8 @@ export interface StartScriptsManagerOptions extends StartServiceOptions {
   readonly mustNotReach?: readonly CanaryTarget[] | undefined;
   /** Where the calls of scripts are kept until their scripts have ended. @default this process */
   readonly replays?: ReplayStore | undefined;
+  /** Tells the processes that share it which one has a session. @default each knows its own alone */
+  readonly leases?: LeaseStore | undefined;
   /** Where the journal of these calls outlives this process. @default nowhere */
   readonly journals?: JournalStore | undefined;
 }
@@ -50,6 +53,7 @@ export async function startScriptsManager(
     packages,
     mustNotReach,
     replays,
+    leases,
     journals,
     service,
     policy,
@@ -98,7 +102,9 @@ export async function startScriptsManager(
           maxAnswerBytes: config.maxToolAnswersMiB * 1024 ** 2,
         });
   const sessions =
-    runner.lasts === true && config.maxSessions > 0 ? started.use(new ScriptSessions(config, { log })) : undefined;
+    runner.lasts === true && config.maxSessions > 0
+      ? started.use(new ScriptSessions(config, { leases, log }))
+      : undefined;
   started.use(
     await serveTools(bus, scriptToolSet(config, { runner, packages, hasFiles, scriptTools, sessions, python, rates }), {
       ...options,

@@ -48,7 +48,7 @@ export async function runCell(
   const name = input.session ?? "";
   if (context.mayHaveBegun === true) throw lostCell(name);
   checkSizes(input, parts.bounds);
-  const session = parts.sessions.take(context.caller, name);
+  const session = await parts.sessions.take(context.caller, name);
   try {
     session.checkPackages(input.pip_packages ?? []);
     if (context.hasReadUntrusted === true) session.trust ??= saidBy(`what the session ${name} was given`);

@@ -28,6 +28,20 @@ export const sessionGone = ({ name, lines, trust }: ToldSession, why: string): T
     { trust, details: { reason: "session_gone", mayHaveRun: false } },
   );
 
+export const sessionElsewhere = (name: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `Not done: another instance of this service has the session "${name}". Try again: the next call may reach it.`,
+    { retryAfterMs: 500, details: { reason: "session_elsewhere", mayHaveRun: false } },
+  );
+
+export const notShared = (name: string, cause: Error): ToolError =>
+  new ToolError(
+    ToolErrorCode.Unavailable,
+    `Not done: nobody can tell now whether there is a session "${name}", as the record of sessions does not answer. Try again later, or leave session out.`,
+    { cause, retryAfterMs: 5_000, details: { reason: "session_record", mayHaveRun: false } },
+  );
+
 export const sessionBusy = ({ name }: ToldSession): ToolError =>
   new ToolError(
     ToolErrorCode.Overloaded,

@@ -1,5 +1,6 @@
 import type { Logger } from "@rockbot/bus";
 import { type ContentTrust, visibleText } from "@rockbot/contracts";
+import type { LeaseStore } from "@rockbot/records/leases";
 import { type Interpreter, ScriptLimit, type ScriptMessages, type ScriptOutcome } from "@rockbot/sandbox";
 import {
   type CellLine,
@@ -10,6 +11,7 @@ import {
   type ToldSession,
   tooManySessions,
 } from "./script-session-errors.ts";
+import { type SharedFacts, SharedSessions } from "./shared-sessions.ts";
 
 /** How many sessions there are, and how long. */
 export interface SessionBounds {
@@ -45,18 +47,24 @@ const OVER = 1_000;
 export class ScriptSessions implements AsyncDisposable {
   readonly #bounds: SessionBounds;
   readonly #log: Logger;
+  readonly #shared: SharedSessions | undefined;
   readonly #sessions = new Map<string, Session>();
 
-  constructor(bounds: SessionBounds, { log }: { readonly log: Logger }) {
+  /** @param leases shared by all processes that serve scripts: without them, each knows its own sessions alone */
+  constructor(
+    bounds: SessionBounds,
+    { leases, log }: { readonly leases?: LeaseStore | undefined; readonly log: Logger },
+  ) {
     this.#bounds = bounds;
     this.#log = log;
+    this.#shared = leases === undefined ? undefined : new SharedSessions(leases, { log });
   }
 
   /**
    * Takes a session for one cell. One that is new has no interpreter yet.
-   * @throws {ToolError} if it is over, runs a cell, or there may be no further one
+   * @throws {ToolError} if it is over, runs a cell, is in another process, or there may be no further one
    */
-  take(caller: string, name: string): Session {
+  async take(caller: string, name: string): Promise<Session> {
     const key = keyOf(caller, name);
     const found = this.#sessions.get(key);
     if (found !== undefined) {
@@ -72,13 +80,13 @@ export class ScriptSessions implements AsyncDisposable {
         sessionsPerCaller,
       );
     if (live.length >= maxSessions) throw noRoomForSession(maxSessions);
-    const session = new Session({ caller, name }, this.#bounds, (why) => {
-      this.#log.info({ caller, session: name, why }, "a session of scripts is over");
-      if (why === undefined) this.#sessions.delete(key);
-      else this.#forget(caller);
-    });
-    this.#sessions.set(key, session);
+    const session = this.#create(caller, name);
     session.take();
+    const left = await this.#shared?.take(caller, name).catch((error: unknown) => {
+      this.#sessions.delete(key);
+      throw error;
+    });
+    if (left !== undefined) session.recall(left);
     return session;
   }
 
@@ -89,18 +97,50 @@ export class ScriptSessions implements AsyncDisposable {
       .map((session) => session.facts());
   }
 
-  /** Ends a session, and what it runs. Its name is free then. @returns undefined if there is none */
+  /**
+   * Ends a session, and what it runs. Its name is free then.
+   * @returns undefined if there is none
+   * @throws {ToolError} if it is in another process
+   */
   async end(caller: string, name: string): Promise<SessionFacts | undefined> {
-    const session = this.#sessions.get(keyOf(caller, name));
-    if (session === undefined) return undefined;
-    const facts = session.facts();
-    await session.end("its caller has ended it");
+    const session = this.#sessions.get(keyOf(caller, name)) ?? (await this.#leftOf(caller, name));
+    const facts = session?.facts();
+    await session?.end("its caller has ended it");
     this.#sessions.delete(keyOf(caller, name));
+    await this.#shared?.free(caller, name);
     return facts;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await Promise.all([...this.#sessions.values()].map((session) => session.end("the service was stopped")));
+    await this.#shared?.[Symbol.asyncDispose]();
+  }
+
+  /** What another process has left of a session. */
+  async #leftOf(caller: string, name: string): Promise<Session | undefined> {
+    const left = await this.#shared?.take(caller, name);
+    if (left === undefined) return undefined;
+    const session = this.#create(caller, name);
+    session.remember(left);
+    return session;
+  }
+
+  #create(caller: string, name: string): Session {
+    const key = keyOf(caller, name);
+    const session = new Session({ caller, name }, this.#bounds, {
+      onCell: (facts) => void this.#shared?.tell(caller, name, facts),
+      onOver: (facts) => {
+        this.#log.info({ caller, session: name, why: facts.why }, "a session of scripts is over");
+        void this.#shared?.tell(caller, name, facts);
+        this.#forget(caller);
+      },
+      onUnused: () => {
+        this.#sessions.delete(key);
+        void this.#shared?.free(caller, name);
+      },
+    });
+    this.#sessions.set(key, session);
+    return session;
   }
 
   #forget(caller: string): void {
@@ -109,6 +149,14 @@ export class ScriptSessions implements AsyncDisposable {
     const [oldest] = own.length > OVER_PER_CALLER ? own : over.length > OVER ? over : [];
     if (oldest !== undefined) this.#sessions.delete(oldest[0]);
   }
+}
+
+/** Hears of a session. */
+interface SessionListener {
+  onCell(facts: SessionFacts): void;
+  onOver(facts: SessionFacts): void;
+  /** It has never begun. */
+  onUnused(): void;
 }
 
 /** One session. */
@@ -120,10 +168,10 @@ export class Session {
   /** Takes what its cell says to tools, while one runs. */
   onMessage: ScriptMessages["onMessage"] | undefined;
   readonly #bounds: SessionBounds;
-  readonly #onOver: (why: string | undefined) => void;
+  readonly #listener: SessionListener;
   readonly #ending = new AbortController();
-  readonly #begunAt = Date.now();
   readonly #lines: CellLine[] = [];
+  #begunAt = Date.now();
   #usedAt = Date.now();
   #interpreter: Interpreter | undefined;
   #packages: string | undefined;
@@ -139,12 +187,12 @@ export class Session {
   constructor(
     { caller, name }: { readonly caller: string; readonly name: string },
     bounds: SessionBounds,
-    onOver: (why: string | undefined) => void,
+    listener: SessionListener,
   ) {
     this.caller = caller;
     this.name = name;
     this.#bounds = bounds;
-    this.#onOver = onOver;
+    this.#listener = listener;
   }
 
   get isOver(): boolean {
@@ -198,6 +246,23 @@ export class Session {
     const line = source.split("\n").find((one) => one.trim() !== "") ?? "";
     this.#lines.push({ cell: this.#cells, line: visibleText(line.slice(0, LINE_CHARACTERS)) });
     if (this.#lines.length > LINES) this.#lines.shift();
+    this.#listener.onCell(this.facts());
+  }
+
+  /** Is what another process has left, which is over. */
+  remember({ begunAt, cells, lines, trust, why = "the service that had it is gone" }: SharedFacts): void {
+    this.#begunAt = begunAt;
+    this.#cells = cells;
+    this.#lines.push(...lines);
+    this.trust = trust;
+    this.#why = why;
+  }
+
+  /** @throws {ToolError} that says why it is over */
+  recall(left: SharedFacts): never {
+    this.#isBusy = false;
+    this.remember(left);
+    throw sessionGone(this.facts(), this.#why ?? "");
   }
 
   /** Lets others use it. One whose interpreter never came is no session. */
@@ -207,7 +272,7 @@ export class Session {
     if (this.#ended !== undefined) this.over(whyOf(this.#ended));
     if (this.#why !== undefined) return;
     if (this.#interpreter === undefined) {
-      this.#onOver(undefined);
+      this.#listener.onUnused();
       return;
     }
     const { sessionIdleSeconds } = this.#bounds;
@@ -223,7 +288,7 @@ export class Session {
     this.#why = why;
     clearTimeout(this.#idle);
     clearTimeout(this.#end);
-    this.#onOver(why);
+    this.#listener.onOver(this.facts());
   }
 
   /** Ends it with all that it runs. Resolves once nothing of it runs any more. */
