@@ -36,10 +36,15 @@ export class ServiceLiveness {
     this.#believed.delete(subscription);
   }
 
+  /** Tells whether it is known without a question. */
+  isBelieved(subscription: string): boolean {
+    return this.#trustMs > 0 && performance.now() < (this.#believed.get(subscription) ?? 0);
+  }
+
   /** True also if the bus does not say: then the call waits for the bus until its deadline. */
   isServed(subscription: string): boolean | Promise<boolean> {
     if (this.#trustMs === 0) return this.#ask(subscription);
-    if (performance.now() < (this.#believed.get(subscription) ?? 0)) return true;
+    if (this.isBelieved(subscription)) return true;
     let asking = this.#asking.get(subscription);
     if (asking === undefined) {
       asking = this.#ask(subscription).finally(() => this.#asking.delete(subscription));

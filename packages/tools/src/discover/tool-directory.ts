@@ -323,6 +323,17 @@ export class ToolDirectory implements AsyncDisposable {
     return this.#liveness.isServed(tool.subscription);
   }
 
+  /**
+   * Tells whether the bus would have to be asked, and an instance of the tool's service has said of late that it is
+   * there. One that was killed since looks alive.
+   */
+  isOnlyHeard({ service, subscription }: FoundTool): boolean {
+    if (this.#liveness.isBelieved(subscription)) return false;
+    const since = performance.now() - LEASE_MS;
+    for (const { seen } of this.#services.get(service)?.instances.values() ?? []) if (seen > since) return true;
+    return false;
+  }
+
   /** The service has just answered. */
   sawAlive(tool: FoundTool): void {
     this.#liveness.saw(tool.subscription);

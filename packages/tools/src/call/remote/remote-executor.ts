@@ -1,4 +1,5 @@
 import { type Attributes, trace } from "@opentelemetry/api";
+import { LightAbort, onAbort } from "@rockbot/base";
 import { type Bus, type Detour, HEALED_WITHIN_MS, messagingSpan, RequestTimeoutError } from "@rockbot/bus";
 import {
   createEnvelope,
@@ -100,11 +101,13 @@ class RemoteExecutor implements RemoteTool {
     const context = naming === undefined ? asked : await naming;
     const { station, directory, identity, blobs } = this.#options;
     const tool = this.#tool;
-    const { signal, deadline, caller, notes, acceptBlob, onSent } = context;
+    const { deadline, caller, notes, acceptBlob, onSent } = context;
     const body = this.#encode(request);
-    signal.throwIfAborted();
-    const waiting = this.#served(context);
+    context.signal.throwIfAborted();
+    const sentAhead = this.#mayGoAhead(context) ? new SentAhead(context, tool, directory) : undefined;
+    const waiting = sentAhead === undefined ? this.#served(context) : undefined;
     if (waiting !== undefined) await waiting;
+    const { signal } = sentAhead ?? context;
     const { toolCallId } = request;
     const { address, requester, progress: heard } = station();
     let answer: ToolInvokeResponse | ToolError | undefined;
@@ -116,7 +119,7 @@ class RemoteExecutor implements RemoteTool {
       onSent?.();
       const askedAt = performance.now();
       trace.getActiveSpan()?.setAttributes(this.#hop);
-      await requester.request(message, {
+      const answered = requester.request(message, {
         timeoutMs: Math.max(1, Math.floor(deadline - askedAt)),
         offerAgainMs: HEALED_WITHIN_MS, // the service is there: only what leads to it is gone
         signal,
@@ -135,12 +138,16 @@ class RemoteExecutor implements RemoteTool {
           return answer !== undefined;
         },
       });
+      sentAhead?.look();
+      await answered;
     } catch (error) {
       if (signal.aborted || (error instanceof RequestTimeoutError && context.keep === undefined))
         this.#cancel(toolCallId, caller, signal.aborted ? "the caller gave it up" : "its deadline is over");
       throw isMisaddressed && error instanceof RequestTimeoutError
         ? misaddressed(tool.name, error)
         : toCallError(tool, error);
+    } finally {
+      sentAhead?.end();
     }
     directory.sawAlive(tool);
     if (updates > 0) await heard.heardAll(toolCallId, updates);
@@ -149,9 +156,16 @@ class RemoteExecutor implements RemoteTool {
       store: blobs,
       capability: acceptBlob,
       deadline,
-      signal,
+      signal: context.signal,
     });
     return left ?? (answer as ToolInvokeResponse);
+  }
+
+  /** A request of a read-only tool may lie at the broker when its call has ended: it has no effect if it is run. */
+  #mayGoAhead({ deadline }: ToolContext): boolean {
+    const { bus, directory } = this.#options;
+    const { readOnly = false } = this.#tool;
+    return readOnly && !bus.isBlocked && deadline > performance.now() && directory.isOnlyHeard(this.#tool);
   }
 
   /** One that may have been taken before, or that is to run without its caller, is for the durable way. */
@@ -286,6 +300,34 @@ class RemoteExecutor implements RemoteTool {
       correlationId: toolCallId,
       headers,
     });
+  }
+}
+
+/**
+ * A call that is sent on its service's word that it is there, before the bus is asked. It ends if the service was not
+ * there. One whose service dies later goes on: another instance gets it.
+ */
+class SentAhead {
+  readonly signal = new LightAbort();
+  readonly #isServed: () => boolean | Promise<boolean>;
+  readonly #tool: FoundTool;
+  readonly #leave: () => void;
+
+  constructor({ signal }: Pick<ToolContext, "signal">, tool: FoundTool, directory: ToolDirectory) {
+    this.#isServed = () => directory.isServed(tool);
+    this.#tool = tool;
+    this.#leave = onAbort(signal, () => this.signal.abort(signal.reason));
+  }
+
+  /** Asks the bus once it has the request, which would come later by the time that the question takes. */
+  look(): void {
+    setImmediate(async () => {
+      if (!(await this.#isServed())) this.signal.abort(unavailable(this.#tool));
+    });
+  }
+
+  end(): void {
+    this.#leave();
   }
 }
 
