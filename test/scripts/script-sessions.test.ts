@@ -219,7 +219,10 @@ describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
     ended.catch(() => {});
     await again.promise;
     expect((await ada.call("end_script_session", { session: "s1" })).structured).toMatchObject({ was_over: false });
-    await expect(ended).rejects.toMatchObject({ message: expect.stringContaining("its caller has ended it") });
+    await expect(ended).rejects.toMatchObject({
+      message: expect.stringMatching(/^The cell was ended while it ran: .*its caller has ended it/),
+      details: { reason: "session_gone", mayHaveRun: true },
+    });
     expect(await ada.sessions()).toEqual([]);
   });
 

@@ -42,6 +42,14 @@ export const notShared = (name: string, cause: Error): ToolError =>
     { cause, retryAfterMs: 5_000, details: { reason: "session_record", mayHaveRun: false } },
   );
 
+/** A cell that ran when its session was ended. */
+export const endedWithSession = ({ name, lines, trust }: ToldSession, why: string): ToolError =>
+  new ToolError(
+    ToolErrorCode.ExecutionFailed,
+    `The cell was ended while it ran: the session "${name}" is over, since ${why}. Its variables, imports and files are gone, and so is what the cell printed. ${lastCells(lines)} Begin again under another name.`,
+    { trust, details: { reason: "session_gone", mayHaveRun: true } },
+  );
+
 export const sessionBusy = ({ name }: ToldSession): ToolError =>
   new ToolError(
     ToolErrorCode.Overloaded,

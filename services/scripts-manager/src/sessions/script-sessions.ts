@@ -4,6 +4,7 @@ import type { LeaseStore } from "@rockbot/records/leases";
 import { type Interpreter, ScriptLimit, type ScriptMessages, type ScriptOutcome } from "@rockbot/sandbox";
 import {
   type CellLine,
+  endedWithSession,
   noRoomForSession,
   packagesTooLate,
   sessionBusy,
@@ -178,6 +179,8 @@ export class Session {
   #pinned: readonly string[] = [];
   #cells = 0;
   #isBusy = false;
+  /** Its cell has gone to the interpreter. */
+  #isRunning = false;
   /** How its interpreter ended. */
   #ended: ScriptOutcome | Error | undefined;
   #why: string | undefined;
@@ -243,6 +246,7 @@ export class Session {
   /** Notes that a cell goes to the interpreter. */
   begins(source: string): void {
     this.#cells++;
+    this.#isRunning = true;
     const line = source.split("\n").find((one) => one.trim() !== "") ?? "";
     this.#lines.push({ cell: this.#cells, line: visibleText(line.slice(0, LINE_CHARACTERS)) });
     if (this.#lines.length > LINES) this.#lines.shift();
@@ -268,6 +272,7 @@ export class Session {
   /** Lets others use it. One whose interpreter never came is no session. */
   giveBack(): void {
     this.#isBusy = false;
+    this.#isRunning = false;
     this.#usedAt = Date.now();
     if (this.#ended !== undefined) this.over(whyOf(this.#ended));
     if (this.#why !== undefined) return;
@@ -294,7 +299,7 @@ export class Session {
   /** Ends it with all that it runs. Resolves once nothing of it runs any more. */
   async end(why: string): Promise<void> {
     this.over(why);
-    this.#ending.abort(sessionGone(this.facts(), why));
+    this.#ending.abort((this.#isRunning ? endedWithSession : sessionGone)(this.facts(), why));
     await this.#interpreter?.over;
   }
 
