@@ -83,6 +83,8 @@ export interface ToolContext {
   readonly fileKeys?: string | undefined;
   /** The files that the call names, and those that it leaves; undefined where the service keeps none. */
   readonly files?: CallFiles | undefined;
+  /** Called as the call leaves a file: its result holds only as long as its caller keeps that. */
+  readonly onFileLeft?: (() => void) | undefined;
   /** How large an answer its caller can have, on the serving side. @default what the bus carries */
   readonly maxResultBytes?: number | undefined;
   /** How far it has come, on the serving side. */

@@ -16,13 +16,15 @@ interface Shared {
   readonly waiters: Set<ToolContext>;
   readonly controller: AbortController;
   hasStarted: boolean;
+  leftFile: boolean;
 }
 
 /**
  * Answers a call with the result of an equal one of the same caller, if that is recent enough. The tool's definition
  * and the policy say how recent; 0 is never. Equal calls that come while one runs share its run. The run is aborted
- * only when the last of them leaves; it has until the latest of their deadlines. Failures are not kept. Callers never
- * share: what one may see, another may not.
+ * only when the last of them leaves; it has until the latest of their deadlines. Failures are not kept, and neither is
+ * what names a file that the call left: its caller may delete that. Callers never share: what one may see, another may
+ * not.
  */
 export function cache({ name, cacheSeconds = 0 }: ToolDefinition, results: ResultCache): ToolLayer {
   if (cacheSeconds === 0) return (next) => next;
@@ -71,7 +73,7 @@ class SharedRuns {
     const waiters = new Set<ToolContext>();
     const controller = new AbortController();
     const { promise, resolve } = Promise.withResolvers<ToolInvokeResponse>();
-    const shared: Shared = { key, outcome: promise, waiters, controller, hasStarted: false };
+    const shared: Shared = { key, outcome: promise, waiters, controller, hasStarted: false, leftFile: false };
     this.#running.set(key, shared);
     const ofAll: ToolContext = {
       ...context,
@@ -86,11 +88,15 @@ class SharedRuns {
         shared.hasStarted = true;
         for (const { onStarted } of waiters) onStarted?.();
       },
+      onFileLeft() {
+        shared.leftFile = true;
+      },
     };
     const run = async (): Promise<ToolInvokeResponse> => {
       try {
         const response = await next.execute(request, ofAll);
-        if (response.isError !== true && !controller.signal.aborted) this.#results.set(key, response, ttlMs);
+        if (response.isError !== true && !shared.leftFile && !controller.signal.aborted)
+          this.#results.set(key, response, ttlMs);
         return response;
       } finally {
         if (this.#running.get(key) === shared) this.#running.delete(key);

@@ -33,11 +33,15 @@ async function connect(policy?: string) {
     },
     withFile,
   );
-  const leave = testTool("leave", async (input, context) => {
-    const { name } = input as { name: string };
-    const left = await context.files?.leave({ name, bytes: [Buffer.from("left")] });
-    return left?.handle ?? "";
-  });
+  const leave = testTool(
+    "leave",
+    async (input, context) => {
+      const { name } = input as { name: string };
+      const left = await context.files?.leave({ name, bytes: [Buffer.from("left")] });
+      return left?.handle ?? "";
+    },
+    { cacheSeconds: 60 },
+  );
   const refuse = testTool(
     "refuse",
     async (input, context) => {
@@ -89,6 +93,13 @@ test("another caller's handle is refused before a service hears of it, and by th
   );
   await stranger.discovered();
   await expect(stranger.call("read", { file: handle })).rejects.toMatchObject(gone);
+});
+
+test("an answer that names a file which its call left is not given again once the file is gone", async () => {
+  await using all = await connect();
+  const leave = async (): Promise<string> => (await all.caller.call("leave", { name: "out.csv" })).content ?? "";
+  await all.files.delete("ann", await leave());
+  expect(await all.files.find("ann", await leave())).toMatchObject({ name: "out.csv" });
 });
 
 test("a caller that cannot name files is told so, and not that the file is gone", async () => {

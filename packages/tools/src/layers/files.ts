@@ -31,8 +31,11 @@ export const files =
           opened = file.facts.name;
           return file;
         },
-        leave: (file) =>
-          store.put(caller, { ...file, isUntrusted: file.isUntrusted === true || context.hasReadUntrusted === true }),
+        leave(file) {
+          context.onFileLeft?.();
+          const isUntrusted = file.isUntrusted === true || context.hasReadUntrusted === true;
+          return store.put(caller, { ...file, isUntrusted });
+        },
       };
       try {
         const response = await next.execute(request, { ...context, files: given });
