@@ -14,7 +14,7 @@ import { describe, expect, test } from "vitest";
 const TOOL = "execute_python_script";
 const NAMED = { service: "scripts-manager", topic: "script.invoke" };
 const { privateKey, publicKey } = generateKeyPairSync("ed25519");
-const ALLOWED = "everyone: { allow: ['*'], scripts: { allow: [echo, add, page, held] } }";
+const ALLOWED = "everyone: { allow: ['*'], scripts: { allow: [echo, add, page, facts, held] } }";
 const ASKING = `${ALLOWED}
 operators: [{ name: ann, tokens: [{ hash: "sha256:${"a".repeat(64)}" }], may: [read, decide] }]
 approve: [{ tools: [held], by: [ann] }]`;
@@ -80,6 +80,11 @@ async function start({
       "page",
       true,
       noting("page", (said) => ({ content: said, trust: saidBy("https://page.test/") })),
+    ),
+    tool(
+      "facts",
+      true,
+      noting("facts", (said) => ({ content: `all of ${said}`, structured: { title: said } })),
     ),
   ];
   const runs = stack.use(await openSqliteRunStore(undefined));
@@ -155,11 +160,23 @@ except TypeError as error: print(error)
 ['task 0', 'task 1', 'task 2']
 [('add', 'Does add, for tests.')] False
 text (string): Any words. {'text': 'string', 'more': 'integer'}
-This script may call no tool 'outside'. It may call: a, add, echo, held, page, parallel, search
+This script may call no tool 'outside'. It may call: a, add, echo, facts, held, page, parallel, search
 echo() missing 1 required keyword-only argument: 'text'
 `,
       expect.objectContaining({ stderr: "" }),
     ]);
+  });
+
+  test("give a value, and with it the text of the answer", async () => {
+    await using scene = await start();
+    const { content } = await scene.run(`
+import json
+from rockbot import tools
+one = tools.facts(text="it")
+[other] = tools.parallel([tools.a.facts(text="that")])
+print(json.dumps(one), one["title"], one.text, other.text)
+`);
+    expect(content).toBe('{"title": "it"} it all of it all of that\n');
   });
 
   test("may be called by hundreds of tasks, whatever their names, and take no number that JSON does not have", async () => {

@@ -24,6 +24,12 @@ class ToolError(Exception):
         self.details = details or {}
 
 
+class Value(dict):
+    """The value of an answer. Its `text` is the text of the answer, which may say more."""
+
+    text = ""
+
+
 class Call:
     """A call that is made once somebody awaits it, or gives it to `tools.parallel`."""
 
@@ -157,7 +163,11 @@ def value_of(answer):
     if "error" in answer:
         error = answer["error"]
         raise ToolError(error["code"], error["message"], error.get("details"))
-    return answer["value"]
+    value = answer["value"]
+    if isinstance(value, dict):
+        value = Value(value)
+        value.text = answer.get("text", "")
+    return value
 
 
 def required_first(properties, required):
@@ -188,7 +198,7 @@ def described(tool, properties, required):
     for one in required_first(properties, required):
         about = properties[one].get("description", "") if isinstance(properties[one], dict) else ""
         lines.append(f"{one} ({kind_of(properties[one])}{'' if one in required else ', optional'}): {about}".rstrip(": "))
-    lines += ["", "Returns the tool's value." if tool["hasValue"] else "Returns the tool's text.", "Raises ToolError if it fails."]
+    lines += ["", "Returns the tool's value, a dict. Its attribute `text` is the text of the answer." if tool["hasValue"] else "Returns the tool's text.", "Raises ToolError if it fails."]
     return "\n".join(lines).strip()
 
 

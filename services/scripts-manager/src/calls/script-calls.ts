@@ -185,7 +185,8 @@ function answerText(id: number, end: CallEnd): string {
   if (end instanceof ToolError)
     return JSON.stringify({ id, error: { code: end.code, message: end.message, details: end.details } });
   if (end.isError === true) return JSON.stringify({ id, error: { code: "failed", message: end.content ?? "" } });
-  return JSON.stringify({ id, value: end.structured ?? end.content ?? null });
+  const { structured, content = null } = end;
+  return JSON.stringify(structured == null ? { id, value: content } : { id, value: structured, text: content ?? "" });
 }
 
 const sizeOf = (end: CallEnd): number =>
