@@ -62,6 +62,13 @@ test.each<[string, object, RegExp]>([
   ["images of a mark", { layer: [{ mark: { type: "image" } }] }, /images/],
   ["an address as a value", { encoding: { x: { value: "//example.com/x" } } }, /address/],
   ["a script as a value", { encoding: { x: { value: " JavaScript:alert(1)" } } }, /address/],
+  ["an address as a colour", { config: { background: "url(//example.com/)" } }, /address at config\.background/],
+  ["an address in escapes", { mark: { type: "bar", fill: "\\75rl(//example.com)" } }, /address at mark\.fill/],
+  [
+    "controls elsewhere",
+    { params: [{ name: "p", bind: { input: "text", element: "body" } }] },
+    /controls elsewhere in the page at params/,
+  ],
   ["options of its page", { usermeta: { embedOptions: {} } }, /expression/],
   ["markup", { title: "<img src=x onerror=alert(1)>" }, /markup/],
 ])("a Vega chart with %s is refused in words", (_, change, words) => {

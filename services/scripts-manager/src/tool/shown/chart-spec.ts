@@ -64,6 +64,8 @@ function faultOf(spec: object, rule: Rule): string | undefined {
 const UNSAFE_KEYS: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 /** What a page would ask another machine for, or run. */
 const ADDRESS = /^\s*(?:[a-z][a-z0-9+.-]*:)?\/\/|^\s*(?:javascript|vbscript|data|blob|file|about):/i;
+/** An address where a colour may stand, also as an escape of CSS spells it. */
+const STYLE_ADDRESS = /(?:\burl|\\[\da-f]{1,6}\s?[\w\\]{0,20})\s{0,9}\(/i;
 const MARKUP = /<\s*(?:a|img|image|script|iframe|object|embed|svg|link|style|form)\b/i;
 
 const isText = (value: unknown): value is string => typeof value === "string";
@@ -99,6 +101,7 @@ function vegaFault({ key, value, path }: Part): string | undefined {
   if (VEGA_ADDRESSES.has(key)) return "it has an address";
   if (VEGA_EXPRESSIONS.has(key) || (VEGA_TEXTS.has(key) && isText(value))) return "it has an expression";
   if ((key === "mark" || key === "type") && value === "image") return "it shows images of other places";
+  if (key === "element" && path.includes("bind")) return "it has controls elsewhere in the page";
   return textFault(value);
 }
 
@@ -123,6 +126,6 @@ function plotlyFault({ key, value, path }: Part): string | undefined {
 
 function textFault(value: unknown): string | undefined {
   if (!isText(value)) return undefined;
-  if (ADDRESS.test(value)) return "it has an address";
+  if (ADDRESS.test(value) || STYLE_ADDRESS.test(value)) return "it has an address";
   return MARKUP.test(value) ? "it has markup" : undefined;
 }
