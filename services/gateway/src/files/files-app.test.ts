@@ -50,6 +50,8 @@ test("a caller keeps a file, reads it in whole and in part, lists it and deletes
   expect((await gateway.get(path, { ...bearer("ann-token"), range: "bytes=-2" })).text).toBe("2\n");
   expect((await gateway.get(path, { ...bearer("ann-token"), range: "bytes=8-" })).status).toBe(416);
   expect((await gateway.get(path, { ...bearer("ann-token"), range: "bytes=0-1,4-5" })).status).toBe(200);
+  const ifSame = { ...bearer("ann-token"), range: "bytes=4-6", "if-range": '"of another file"' };
+  expect(await gateway.get(path, ifSame)).toMatchObject({ status: 200, text: "a,b\n1,2\n" });
   expect((await gateway.get("")).json).toEqual({ files: [put.json] });
   expect(
     (await gateway.send({ method: "DELETE", path: `/v1/files${path}`, headers: bearer("ann-token") })).status,
