@@ -1,16 +1,15 @@
 """
 The interpreter of a session, within the script's process: runs cells in one namespace, one after the other, and tells of each in packets (`frames.ts` says
 which). Its socket is another one than that of the module `rockbot`, so that no cell and no answer of a tool are taken for each other. The supervisor gives
-it the names `socket`, `script` (the module whose names are those of the cells), `folder`, `exit_status`, `finish`, `read_json`, `tell` (`within.py`) and `Shown` (`shown.py`).
+it the names `socket`, `script` (the module whose names are those of the cells), `folder`, `exit_status`, `finish`, `read_json`, `tell` (`within.py`), `run_source`,
+`Shown` (`shown.py`), `OUT` and `tell_files` (`files.py`).
 """
 
 import _signal as signal
 import os
-import stat
 import sys
 import time
 
-OUT = "out"
 CELL_BEGUN, CELL_SHOWN, CELL_OVER, LEFT_FILE, LEFT_DATA, SESSION_WAITS = b"b", b"v", b"x", b"f", b"d", b"e"
 # With its mark, and in base64, one frame.
 LEFT_BYTES = 7_000
@@ -73,7 +72,7 @@ class Cells:
         self.flush()
         self.tell_shown(end == "done" and head["shownBytes"] > 0)
         self.send(CELL_OVER, b"%d %s %d" % (head["cell"], end.encode(), status or 0))
-        passed = self.tell_left(head["outFiles"], head["outBytes"])
+        passed = tell_files(head["outFiles"], head["outBytes"], self.send_file, self.told)
         self.send(SESSION_WAITS, b"%d %d" % (head["cell"], passed))
         return status
 
@@ -146,6 +145,7 @@ class Cells:
         try:
             try:
                 self.is_running = True
+                keep_lines(source, name)
                 self.value = run_source(source, name, script.__dict__)
                 if self.value is not None:
                     script.__dict__["_"] = self.value
@@ -176,36 +176,6 @@ class Cells:
         for at in range(0, len(data), LEFT_BYTES):
             self.send(CELL_SHOWN, data[at : at + LEFT_BYTES])
 
-    def tell_left(self, most_files, most_bytes):
-        """Sends the files of the folder `out` that are new or have changed. Returns how many were passed over."""
-        out = os.path.join(folder, OUT)
-        passed, told, left = 0, 0, most_bytes
-        try:
-            names = sorted(os.listdir(out))
-        except OSError:
-            return 0
-        for name in names:
-            try:
-                file = os.open(os.path.join(out, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK)
-            except OSError:
-                passed += 1
-                continue
-            try:
-                status = os.fstat(file)
-                facts = status.st_ino, status.st_size, status.st_mtime_ns
-                if self.told.get(name) == facts:
-                    continue
-                if told == most_files or not stat.S_ISREG(status.st_mode) or status.st_size > left:
-                    passed += 1
-                    continue
-                self.told[name] = facts
-                told += 1
-                left -= status.st_size
-                self.send_file(name, file, status.st_size)
-            finally:
-                os.close(file)
-        return passed
-
     def send_file(self, name, file, size):
         self.send(LEFT_FILE, b"%d " % size + name.encode("utf-8", "replace")[:LEFT_BYTES])
         while size > 0:
@@ -216,20 +186,12 @@ class Cells:
             self.send(LEFT_DATA, data)
 
 
-def run_source(source, name, namespace):
-    """Runs a source, and returns the value of its last expression; nothing, where it ends with something else."""
-    import ast
+def keep_lines(source, name):
+    """Tracebacks and `inspect` find the lines of a cell there, for as long as the session lasts."""
     import linecache
 
-    text = source.decode("utf-8-sig")
-    # Tracebacks and `inspect` find its lines there, for as long as the session lasts.
+    text = source.decode("utf-8-sig", "replace")
     linecache.cache[name] = len(text), None, [line + "\n" for line in text.split("\n")], name
-    tree = ast.parse(text, name)
-    last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-    exec(compile(tree, name, "exec", dont_inherit=True), namespace)
-    if last is None:
-        return None
-    return eval(compile(ast.Expression(last.value), name, "eval", dont_inherit=True), namespace)
 
 
 def tell_of(error):

@@ -145,15 +145,16 @@ def make_out_folder():
     os.mkdir(os.path.join(CONFIG["folder"], OUT))
 
 
-def tell_files(most_files, most_bytes):
+def tell_files(most_files, most_bytes, tell, known=None):
     """
-    Tells of the files that the script has left, once nothing of it runs any more. It has the rights of the script, and sees no more: a link, or what is no
-    file, is passed over. Returns how many were.
+    Tells of the files that the script has left. The reader has the rights of the script, and sees no more: a link, or what is no file, is passed over.
+    Those of `known` are as they were told before, and are not told again. Returns how many were passed over.
     """
     try:
         folder = os.open(os.path.join(CONFIG["folder"], OUT), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return 0
+    known = {} if known is None else known
     told, passed, left = 0, 0, most_bytes
     for name in sorted(os.listdir(folder)):
         try:
@@ -162,17 +163,23 @@ def tell_files(most_files, most_bytes):
             passed += 1
             continue
         status = os.fstat(file)
-        if told == most_files or not stat.S_ISREG(status.st_mode) or status.st_size > left:
+        facts = status.st_ino, status.st_size, status.st_mtime_ns
+        if known.get(name) == facts:
+            pass
+        elif told == most_files or not stat.S_ISREG(status.st_mode) or status.st_size > left:
             passed += 1
         else:
+            known[name] = facts
             told += 1
             left -= status.st_size
-            tell_file(name, file, status.st_size)
+            tell(name, file, status.st_size)
         os.close(file)
+    os.close(folder)
     return passed
 
 
 def tell_file(name, file, size):
+    """In the supervisor, once nothing of the script runs any more."""
     say(frame="file", name=name, bytes=size)
     while size > 0:
         data = os.read(file, min(CHUNK_BYTES, size))
@@ -1400,8 +1407,8 @@ def run_script(job, time_ms, stdin, outputs, notes, memory):
 
 def follow_cells(source, socket, script):
     """Becomes a session, whose program comes in place of a script, and runs cells as the main program."""
-    given = {"socket": socket, "script": script, "folder": CONFIG["folder"]}
-    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell, Shown)}
+    given = {"socket": socket, "script": script, "folder": CONFIG["folder"], "OUT": OUT}
+    functions = {function.__name__: function for function in (exit_status, finish, read_json, run_source, tell, tell_files, Shown)}
     exec(compile(source, "<session>", "exec", dont_inherit=True), given | functions)
 
 
@@ -1770,7 +1777,7 @@ def main():
     if script.shown is not None:
         tell_shown(script.shown)
     if out_files is not None:
-        end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0))
+        end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0), tell_file)
     say(frame="ended", **end)
     flush(FLUSH_S)
     os._exit(0)

@@ -45,15 +45,16 @@ def make_out_folder():
     os.mkdir(os.path.join(CONFIG["folder"], OUT))
 
 
-def tell_files(most_files, most_bytes):
+def tell_files(most_files, most_bytes, tell, known=None):
     """
-    Tells of the files that the script has left, once nothing of it runs any more. It has the rights of the script, and sees no more: a link, or what is no
-    file, is passed over. Returns how many were.
+    Tells of the files that the script has left. The reader has the rights of the script, and sees no more: a link, or what is no file, is passed over.
+    Those of `known` are as they were told before, and are not told again. Returns how many were passed over.
     """
     try:
         folder = os.open(os.path.join(CONFIG["folder"], OUT), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError:
         return 0
+    known = {} if known is None else known
     told, passed, left = 0, 0, most_bytes
     for name in sorted(os.listdir(folder)):
         try:
@@ -62,17 +63,23 @@ def tell_files(most_files, most_bytes):
             passed += 1
             continue
         status = os.fstat(file)
-        if told == most_files or not stat.S_ISREG(status.st_mode) or status.st_size > left:
+        facts = status.st_ino, status.st_size, status.st_mtime_ns
+        if known.get(name) == facts:
+            pass
+        elif told == most_files or not stat.S_ISREG(status.st_mode) or status.st_size > left:
             passed += 1
         else:
+            known[name] = facts
             told += 1
             left -= status.st_size
-            tell_file(name, file, status.st_size)
+            tell(name, file, status.st_size)
         os.close(file)
+    os.close(folder)
     return passed
 
 
 def tell_file(name, file, size):
+    """In the supervisor, once nothing of the script runs any more."""
     say(frame="file", name=name, bytes=size)
     while size > 0:
         data = os.read(file, min(CHUNK_BYTES, size))

@@ -18,7 +18,7 @@ import os
 import select
 import sys
 
-from .files import tell_files
+from .files import tell_file, tell_files
 from .frames import FLUSH_S, fail, flush, say, words_of
 from .job import read_job, time_of
 from .linux import PR_SET_CHILD_SUBREAPER, prctl, set_dumpable
@@ -47,7 +47,7 @@ def main():
     if script.shown is not None:
         tell_shown(script.shown)
     if out_files is not None:
-        end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0))
+        end["passedFiles"] = tell_files(whole(out_files, 0), whole(out_bytes, 0), tell_file)
     say(frame="ended", **end)
     flush(FLUSH_S)
     os._exit(0)

@@ -12,10 +12,9 @@ import time
 
 from .channel import open_module
 from .confine import confine
-from .files import OUT
+from .files import OUT, tell_files
 from .frames import MAX_REASON, words_of
 from .settings import BROKEN, CONFIG, MEMORY, PROCESSES, read_json
-from .settings import BROKEN, CONFIG, MEMORY, PROCESSES
 from .shown import LENGTH_BYTES, Shown, leave_shown, run_source, script_trace
 
 # The longest variable that the kernel takes, its name included.
@@ -95,8 +94,8 @@ def run_script(job, time_ms, stdin, outputs, notes, memory):
 
 def follow_cells(source, socket, script):
     """Becomes a session, whose program comes in place of a script, and runs cells as the main program."""
-    given = {"socket": socket, "script": script, "folder": CONFIG["folder"]}
-    functions = {function.__name__: function for function in (exit_status, finish, read_json, tell, Shown)}
+    given = {"socket": socket, "script": script, "folder": CONFIG["folder"], "OUT": OUT}
+    functions = {function.__name__: function for function in (exit_status, finish, read_json, run_source, tell, tell_files, Shown)}
     exec(compile(source, "<session>", "exec", dont_inherit=True), given | functions)
 
 
