@@ -19,15 +19,13 @@ test("ends a body as soon as more has come than is taken", async () => {
 });
 
 test("a request whose client was gone before it is read is refused, and not waited for", async () => {
-  const arrived = Promise.withResolvers<IncomingMessage>();
-  await using server = createServer(
-    (incoming) => void incoming.on("error", () => {}).on("close", () => arrived.resolve(incoming)),
-  );
-  await once(server.listen(0, "127.0.0.1"), "listening");
-  const socket = connect((server.address() as AddressInfo).port, "127.0.0.1", () => {
-    socket.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc", () =>
-      setTimeout(() => socket.destroy(), 20),
-    );
+  const closed = Promise.withResolvers<IncomingMessage>();
+  await using server = createServer((incoming) => {
+    incoming.on("error", () => {}).on("close", () => closed.resolve(incoming));
+    client.destroy();
   });
-  await expect(readIncoming(await arrived.promise, 100)).rejects.toThrow("the connection has ended");
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  client.write("POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\nabc");
+  await expect(readIncoming(await closed.promise, 100)).rejects.toThrow("the connection has ended");
 });
