@@ -31,4 +31,5 @@ test("a long value is cut, and other results stay as they are", async () => {
   expect((await resultOf({ structured: { value } })).content?.length).toBeLessThan(2_100);
   expect((await resultOf({ structured: {} })).content).toBe("printed\n");
   expect((await resultOf({ structured: { value } }, "web_browse")).content).toBe("printed\n");
+  expect((await resultOf({ structured: { value: null, shown_notes: "of another form" } })).content).toBe("printed\n");
 });

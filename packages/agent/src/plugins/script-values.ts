@@ -1,4 +1,5 @@
-import { type ToolExecutePythonScriptOutput, tools } from "@rockbot/contracts";
+import { isRecord } from "@rockbot/base";
+import { tools } from "@rockbot/contracts";
 import type { ToolLayer } from "@rockbot/tools";
 import type { AgentPlugin } from "./agent-plugin.ts";
 
@@ -17,11 +18,11 @@ export const scriptValues = (): AgentPlugin => ({
 export const valueNotes: ToolLayer = (next) => ({
   async execute(request, context) {
     const response = await next.execute(request, context);
-    if (request.toolName !== tools.executePythonScript.name || response.structured === undefined) return response;
-    const { value, shown_notes: notes = [] } = response.structured as Partial<ToolExecutePythonScriptOutput>;
+    if (request.toolName !== tools.executePythonScript.name) return response;
+    const { value, shown_notes: notes } = response.structured ?? {}; // of any form, as another service may have the tool
     const lines = [
-      ...(value === undefined ? [] : [`[Value of the last line, ${value.type}: ${shown(value)}]`]),
-      ...notes.map((note) => `[${note}]`),
+      ...(isRecord(value) ? [`[Value of the last line, ${value["type"]}: ${shown(value)}]`] : []),
+      ...(Array.isArray(notes) ? notes.map((note) => `[${note}]`) : []),
     ];
     if (lines.length === 0) return response;
     const content = response.content ?? "";
@@ -32,5 +33,7 @@ export const valueNotes: ToolLayer = (next) => ({
   },
 });
 
-const shown = ({ text, is_cut: isCut }: NonNullable<ToolExecutePythonScriptOutput["value"]>): string =>
-  text.length > MAX_SHOWN || isCut ? `${text.slice(0, MAX_SHOWN)} …` : text;
+function shown({ text, is_cut: isCut }: Readonly<Record<string, unknown>>): string {
+  const words = String(text);
+  return words.length > MAX_SHOWN || isCut === true ? `${words.slice(0, MAX_SHOWN)} …` : words;
+}
