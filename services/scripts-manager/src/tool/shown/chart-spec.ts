@@ -1,3 +1,5 @@
+import { isRecord } from "@rockbot/base";
+
 /** A chart as data, or why it is none. */
 export type ChartSpec =
   | { readonly kind: ChartKind; readonly spec: Readonly<Record<string, unknown>> }
@@ -12,7 +14,7 @@ const MAX_PARTS = 200_000;
  * anything or ask another machine, so a chart with an expression or an address is refused.
  */
 export function chartSpec(library: "plotly" | "vega", json: string): ChartSpec {
-  const spec = parsed(json);
+  const spec = jsonObject(json);
   const schema = spec?.["$schema"];
   const kind = library === "plotly" ? library : String(schema).includes("/vega-lite/") ? "vega-lite" : "vega";
   if (spec === undefined) return { kind, refused: "it is no JSON object" };
@@ -20,12 +22,11 @@ export function chartSpec(library: "plotly" | "vega", json: string): ChartSpec {
   return fault === undefined ? { kind, spec } : { kind, refused: fault };
 }
 
-function parsed(json: string): Readonly<Record<string, unknown>> | undefined {
+/** Reads an object from JSON that a script wrote; undefined for all else. */
+export function jsonObject(json: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value: unknown = JSON.parse(json);
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }

@@ -1,7 +1,8 @@
+import { isRecord } from "@rockbot/base";
 import { type ToolExecutePythonScriptOutput, visibleText } from "@rockbot/contracts";
 import type { ScriptOutcome } from "@rockbot/sandbox";
 import type { FilesOfScript } from "../script-files.ts";
-import { chartSpec } from "./chart-spec.ts";
+import { chartSpec, jsonObject } from "./chart-spec.ts";
 
 /** What a script may show besides its output, in bytes. */
 export const MAX_SHOWN_BYTES = 384 * 1024;
@@ -32,7 +33,7 @@ export function shownByScript(
   files: Pick<FilesOfScript, "left" | "pictures"> | undefined,
 ): ShownFields {
   if (shown === undefined || exitCode !== 0) return {};
-  const said = objectOf(parsed(shown));
+  const said = jsonObject(shown.toString());
   if (said === undefined) return { shown_notes: [NO_FORM] };
   const notes = listOf(said["notes"], MAX_NOTES).map((note) => visibleText(textOf(note, MAX_NOTE)));
   const value = shownValue(said["value"]);
@@ -55,7 +56,7 @@ const NO_FORM = "What the script shows is not here: it has not the form of a val
 
 /** A chart, or why there is none. */
 function chartOf(said: unknown, files: Pick<FilesOfScript, "left" | "pictures"> | undefined): ScriptChart | string {
-  const { file, kind, spec } = objectOf(said) ?? {};
+  const { file, kind, spec } = objectOf(said);
   if (typeof spec === "string" && (kind === "plotly" || kind === "vega")) {
     const read = chartSpec(kind, spec);
     return "refused" in read
@@ -82,16 +83,8 @@ function countsOf({ unkept, beyond }: Readonly<Record<string, unknown>>): string
   ];
 }
 
-function parsed(bytes: Buffer): unknown {
-  try {
-    return JSON.parse(bytes.toString());
-  } catch {
-    return undefined;
-  }
-}
-
 function shownValue(said: unknown): ScriptValue | undefined {
-  const { type, text, isCut, table } = objectOf(said) ?? {};
+  const { type, text, isCut, table } = objectOf(said);
   if (typeof type !== "string" || typeof text !== "string") return undefined;
   const shownTable = tableOf(table);
   return {
@@ -103,7 +96,7 @@ function shownValue(said: unknown): ScriptValue | undefined {
 }
 
 function tableOf(said: unknown): ScriptTable | undefined {
-  const { columns, index, rows, rowCount, columnCount } = objectOf(said) ?? {};
+  const { columns, index, rows, rowCount, columnCount } = objectOf(said);
   const [shownRows, shownColumns] = [listOf(rows, MAX_ROWS), cellsOf(columns, MAX_COLUMNS)];
   if (!isCount(rowCount) || !isCount(columnCount)) return undefined;
   return {
@@ -117,11 +110,7 @@ function tableOf(said: unknown): ScriptTable | undefined {
 
 const cellsOf = (said: unknown, most: number): string[] => listOf(said, most).map((cell) => textOf(cell, MAX_CELL));
 
-function objectOf(said: unknown): Readonly<Record<string, unknown>> | undefined {
-  return typeof said === "object" && said !== null && !Array.isArray(said)
-    ? (said as Record<string, unknown>)
-    : undefined;
-}
+const objectOf = (said: unknown): Readonly<Record<string, unknown>> => (isRecord(said) ? said : {});
 
 const listOf = (said: unknown, most: number): readonly unknown[] => (Array.isArray(said) ? said.slice(0, most) : []);
 
