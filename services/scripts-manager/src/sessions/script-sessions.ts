@@ -87,8 +87,11 @@ export class ScriptSessions implements AsyncDisposable {
       this.#sessions.delete(key);
       throw error;
     });
-    if (left !== undefined) session.recall(left);
-    return session;
+    if (left === undefined) return session;
+    session.remember(left);
+    this.#forget(caller);
+    const facts = session.facts();
+    throw sessionGone(facts, facts.why ?? "");
   }
 
   /** The sessions of a caller, the oldest first. */
@@ -260,13 +263,6 @@ export class Session {
     this.#lines.push(...lines);
     this.trust = trust;
     this.#why = why;
-  }
-
-  /** @throws {ToolError} that says why it is over */
-  recall(left: SharedFacts): never {
-    this.#isBusy = false;
-    this.remember(left);
-    throw sessionGone(this.facts(), this.#why ?? "");
   }
 
   /** Lets others use it. One whose interpreter never came is no session. */

@@ -62,6 +62,21 @@ test("a session whose process died is over for all others, until its caller ends
   (await scene.first.take("ada", "s1")).giveBack();
 });
 
+test("of the sessions that other processes have left, the last ones are remembered", async () => {
+  await using scene = await openTwo();
+  for (let at = 0; at < 12; at++) {
+    const session = await scene.first.take("ada", `s${at}`);
+    await session.end("it is enough");
+  }
+  for (let at = 0; at < 12; at++)
+    await vi.waitFor(
+      async () =>
+        await expect(scene.second.take("ada", `s${at}`)).rejects.toMatchObject({ details: { reason: "session_gone" } }),
+      { timeout: 10_000 },
+    );
+  expect(scene.second.list("ada").map(({ name }) => name)).toEqual(["s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11"]);
+});
+
 test("no session begins while nobody can know of it, and the name of one that never began is free", async () => {
   await using scene = await openTwo();
   (await scene.first.take("ada", "s1")).giveBack();
