@@ -36,7 +36,8 @@ async function start(settings: Partial<ScriptsManagerConfig> = {}) {
   await using stack = new AsyncDisposableStack();
   const config = loadConfig(configSchema, { env: {}, overrides: { sandboxFloor: 0, ...settings } });
   const bus = stack.use(createMemoryBus());
-  const policy = holdPolicy(createPolicy(await readPolicy(POLICY, "test")));
+  let current = createPolicy(await readPolicy(POLICY, "test"));
+  const policy = { ...holdPolicy(current), current: () => current };
   const { files } = stack.use(createMemoryFileStore());
   const noted: { readonly text: string; readonly context: ToolCallContext }[] = [];
   const tools = [
@@ -69,7 +70,10 @@ async function start(settings: Partial<ScriptsManagerConfig> = {}) {
       sessions: async () => (await call("list_script_sessions", {})).structured?.["sessions"],
     };
   }
-  return { manager, noted, files, callerOf, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  const changePolicy = async (yaml: string): Promise<void> => {
+    current = createPolicy(await readPolicy(yaml, "test"));
+  };
+  return { manager, noted, files, callerOf, changePolicy, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
@@ -255,6 +259,17 @@ describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
     const bob = await other.callerOf("bob");
     await bob.run("s1", "y = 'of a page'", {}, { hasReadUntrusted: true });
     expect(await bob.run("s1", "print(y)")).toMatchObject({ trust: { level: "untrusted" } });
+  });
+
+  test("says in words that it may call a tool no more, where the policy has changed", async () => {
+    await using scene = await start();
+    const ada = await scene.callerOf("ada");
+    await ada.run("s1", "from rockbot import tools");
+    await scene.changePolicy("everyone: { allow: ['*'] }");
+    const refused = await ada.run("s1", "tools.note(text='late')", { timeout_seconds: 10 });
+    expect(refused).toMatchObject({ isError: true, structured: { limit: null, session: { is_over: false } } });
+    expect(refused.content).toContain("note");
+    expect(scene.noted).toEqual([]);
   });
 
   test("takes packages with its first cell alone, and is refused where there can be none", async () => {

@@ -41,7 +41,6 @@ export function scriptToolSet(
         packages,
         scriptTools,
         sessions,
-        sessionSeconds: config.sessionSeconds,
         rates,
         bounds: config,
         isDangerous: config.unsafeLocalScripts,

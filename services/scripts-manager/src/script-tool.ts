@@ -28,8 +28,6 @@ import { MAX_SHOWN_BYTES } from "./tool/shown/shown-by-script.ts";
 export interface ScriptToolOptions extends RunParts {
   /** Keeps sessions of scripts. @default they can have none */
   readonly sessions?: ScriptSessions | undefined;
-  /** How long a session may last. */
-  readonly sessionSeconds: number;
   /** Lets scripts call tools. @default they cannot */
   readonly scriptTools?: ScriptTools | undefined;
   /** Scripts run without a sandbox: then a policy has to name the tool in full. @default false */

@@ -47,7 +47,7 @@ export class ScriptTools {
     const { caller: by, toolCallId, mayHaveBegun = false } = context;
     const names = policy.current().scriptToolsOf(by);
     if (names.length === 0 && !mayHaveBegun) return undefined;
-    const fresh: ScriptBeginning = { seed: randomInt(2 ** 32), startedAt: Math.floor(Date.now() / 1_000) };
+    const fresh = newBeginning();
     const opened = await store
       .open({ caller: by, toolCallId }, mayHaveBegun ? undefined : JSON.stringify(fresh))
       .catch((error: unknown) => {
@@ -55,11 +55,7 @@ export class ScriptTools {
       });
     if (opened === undefined || (mayHaveBegun && opened.heads.size === 0)) return undefined;
     const record = new ScriptRecord(store, opened);
-    const caller = await this.#options.caller().catch((error: unknown) => {
-      throw notCalling(error);
-    });
-    await caller.discovered();
-    const tools = caller.toolsOf(by).filter(({ name }) => names.includes(name));
+    const { caller, tools } = await this.#callable(by, names);
     const calls = new ScriptCalls({ caller, context, record, tools, maxCalls, maxAnswerBytes });
     const session = new ScriptSession({ caller, context, record, calls });
     await session.awaitPeople();
@@ -68,24 +64,22 @@ export class ScriptTools {
   }
 
   /**
-   * What a cell of a session needs for its calls. Undefined if its caller's scripts may call nothing. A cell is never run
-   * again: a call of it that waits for people fails.
-   * @param trust where its session has read untrusted content
+   * What a cell of a session needs for its calls. Undefined if its caller's scripts may call nothing, and its session has
+   * no module `rockbot`. A cell is never run again: a call of it that waits for people fails.
    */
-  async openCell(context: ResumableCallContext, trust: ContentTrust | undefined): Promise<CellCalls | undefined> {
+  async openCell(
+    context: ResumableCallContext,
+    { trust, hasModule }: { readonly trust: ContentTrust | undefined; readonly hasModule: boolean },
+  ): Promise<CellCalls | undefined> {
     const { cells, policy, maxCalls, maxAnswerBytes } = this.#options;
     const { caller: by, toolCallId } = context;
     const names = policy.current().scriptToolsOf(by);
-    if (names.length === 0) return undefined;
-    const fresh: ScriptBeginning = { seed: randomInt(2 ** 32), startedAt: Math.floor(Date.now() / 1_000) };
+    if (names.length === 0 && !hasModule) return undefined;
+    const { caller, tools } = await this.#callable(by, names);
+    const fresh = newBeginning();
     const opened = await cells.open({ caller: by, toolCallId }, JSON.stringify(fresh));
     if (opened === undefined) return undefined;
     const record = new ScriptRecord(cells, opened);
-    const caller = await this.#options.caller().catch((error: unknown) => {
-      throw notCalling(error);
-    });
-    await caller.discovered();
-    const tools = caller.toolsOf(by).filter(({ name }) => names.includes(name));
     const insteadOfWaiting = async ({ tool, path }: ScriptCall): Promise<ToolError> => {
       const service = caller.tools.get(tool)?.source ?? "";
       await caller.withdraw({ service, caller: by, toolCallId: childId(toolCallId, path) }).catch(() => {}); // it expires
@@ -106,12 +100,26 @@ export class ScriptTools {
     };
   }
 
+  /** Who makes the calls, and which of the tools are there. @throws {ToolError} if nobody can call */
+  async #callable(by: string, names: readonly string[]) {
+    const caller = await this.#options.caller().catch((error: unknown) => {
+      throw notCalling(error);
+    });
+    await caller.discovered();
+    return { caller, tools: caller.toolsOf(by).filter(({ name }) => names.includes(name)) };
+  }
+
   /** Gives up a call that waits for people, of a script that has ended. */
   async drop(handle: string): Promise<void> {
     const { service, caller: by, toolCallId } = JSON.parse(handle) as Handle;
     await (await this.#options.caller()).withdraw({ service, caller: by, toolCallId });
   }
 }
+
+const newBeginning = (): ScriptBeginning => ({
+  seed: randomInt(2 ** 32),
+  startedAt: Math.floor(Date.now() / 1_000),
+});
 
 /** The calls of one cell. */
 export interface CellCalls {

@@ -28,7 +28,6 @@ import type { ScriptSessions, Session } from "./script-sessions.ts";
 
 export interface RunCellParts extends RunParts {
   readonly sessions: ScriptSessions;
-  readonly sessionSeconds: number;
   /** Lets cells call tools. @default they cannot */
   readonly scriptTools?: ScriptTools | undefined;
 }
@@ -52,7 +51,7 @@ export async function runCell(
   try {
     session.checkPackages(input.pip_packages ?? []);
     if (context.hasReadUntrusted === true) session.trust ??= saidBy(`what the session ${name} was given`);
-    const calls = await parts.scriptTools?.openCell(context, session.trust);
+    const calls = await parts.scriptTools?.openCell(context, session);
     try {
       return await runIn(session, input, context, { ...parts, cell: calls });
     } catch (error) {
@@ -137,7 +136,7 @@ async function begin(
   session: Session,
   input: ToolExecutePythonScriptInput,
   context: ResumableCallContext,
-  { runner, packages, bounds, sessionSeconds, cell }: RunCellParts & { readonly cell: CellCalls | undefined },
+  { runner, packages, bounds, cell }: RunCellParts & { readonly cell: CellCalls | undefined },
 ): Promise<Interpreter> {
   const layer = await install(input, packages, secondsFor(input, bounds) * 1_000, context);
   const onMessage: ScriptMessages["onMessage"] = (message, port) => {
@@ -151,7 +150,7 @@ async function begin(
       packages: layer,
       messages: cell === undefined ? undefined : { module: cell.module, onMessage },
     },
-    { signal: session.signal, lastsMs: sessionSeconds * 1_000 + SPARE_MS },
+    { signal: session.signal, lastsMs: session.lastsMs + SPARE_MS },
   );
   try {
     await unlessAborted(interpreter.started, context.signal);
@@ -159,6 +158,7 @@ async function begin(
     await interpreter[Symbol.asyncDispose]();
     throw error;
   }
+  session.hasModule = cell !== undefined;
   session.has(interpreter, input.pip_packages ?? [], layer?.pinned ?? []);
   return interpreter;
 }
@@ -172,15 +172,7 @@ function lastWords({ cell, limit, exitCode, signal }: CellOutcome): string {
     : `its cell ${cell} ended the interpreter with exit code ${exitCode}`;
 }
 
-function notesOf({
-  name,
-  is_new,
-  is_over,
-}: {
-  readonly name: string;
-  readonly is_new: boolean;
-  readonly is_over: boolean;
-}) {
+function notesOf({ name, is_new, is_over }: NonNullable<ToolExecutePythonScriptOutput["session"]>): string {
   const begun = is_new ? `\n\n[The session "${name}" began with this cell.]` : "";
   const ended = is_over
     ? `\n\n[The session "${name}" ended with this cell. Its variables, imports and files are gone.]`

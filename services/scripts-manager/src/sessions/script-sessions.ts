@@ -169,6 +169,8 @@ export class Session {
   readonly name: string;
   /** Untrusted content has come into it, from there. */
   trust: ContentTrust | undefined;
+  /** Its interpreter has the module `rockbot`. */
+  hasModule = false;
   /** Takes what its cell says to tools, while one runs. */
   onMessage: ScriptMessages["onMessage"] | undefined;
   readonly #bounds: SessionBounds;
@@ -210,6 +212,11 @@ export class Session {
     return this.#ending.signal;
   }
 
+  /** How long it may be there in all. */
+  get lastsMs(): number {
+    return this.#bounds.sessionSeconds * 1_000;
+  }
+
   /** Undefined before its first cell. */
   get interpreter(): Interpreter | undefined {
     return this.#interpreter;
@@ -238,8 +245,7 @@ export class Session {
     this.#interpreter = interpreter;
     this.#pinned = pinned;
     this.#packages = JSON.stringify(packages);
-    const { sessionSeconds } = this.#bounds;
-    this.#end = setTimeout(() => void this.end(`its ${inWords(sessionSeconds)} were over`), sessionSeconds * 1_000);
+    this.#end = setTimeout(() => void this.end(`its ${inWords(this.#bounds.sessionSeconds)} were over`), this.lastsMs);
     void interpreter.over.then((end) => {
       this.#ended = end;
       if (!this.#isBusy) this.over(whyOf(end)); // else its cell says more
