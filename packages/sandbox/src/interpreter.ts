@@ -4,16 +4,16 @@ import { KeptText } from "./job/kept-text.ts";
 import { ReceivedFiles } from "./job/received-files.ts";
 import { ShownBytes } from "./job/shown-bytes.ts";
 import { whole } from "./job/whole.ts";
-import type {
-  CellPort,
-  RunScriptOptions,
-  ScriptCells,
-  ScriptFiles,
-  ScriptJob,
-  ScriptOutcome,
-  ScriptRunner,
+import {
+  type CellPort,
+  type RunScriptOptions,
+  type ScriptCells,
+  type ScriptFiles,
+  type ScriptJob,
+  ScriptLimit,
+  type ScriptOutcome,
+  type ScriptRunner,
 } from "./script-runner.ts";
-import { ScriptLimit } from "./script-runner.ts";
 
 /** One piece of a session. */
 export interface Cell {

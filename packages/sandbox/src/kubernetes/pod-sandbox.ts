@@ -88,7 +88,7 @@ export class PodSandbox implements Sandbox {
     this.#ready.promise.catch(() => {});
     this.#endLooking = options.watch.onChange(pod.name, () => this.#lookForEnd());
     void attached?.lost.then(() => this.#lost());
-    if (attached?.output === undefined) void this.#tell(this.#log(0));
+    if (attached?.output === undefined) void this.#tell(this.#log(0), this.#firstLog.signal);
     else this.#ready.resolve();
   }
 
@@ -196,8 +196,12 @@ export class PodSandbox implements Sandbox {
     });
   }
 
-  /** Passes on what it says. @param lines give in the end whether nothing was lost */
-  async #tell(lines: AsyncGenerator<string, boolean>): Promise<void> {
+  /**
+   * Passes on what it says.
+   * @param lines give in the end whether nothing was lost
+   * @param replaced aborted once other lines go on where these end. @default none do
+   */
+  async #tell(lines: AsyncGenerator<string, boolean>, replaced?: AbortSignal): Promise<void> {
     const { signal } = this.#stop;
     try {
       let next = await lines.next();
@@ -213,7 +217,7 @@ export class PodSandbox implements Sandbox {
       await this.#untilRead();
       this.#end(end);
     } catch {
-      if (signal.aborted || !this.#firstLog.signal.aborted) this.#output.end(); // it is disposed of
+      if (signal.aborted || replaced?.aborted !== true) this.#output.end(); // it is disposed of, or says what is no line
     }
   }
 
