@@ -72,26 +72,10 @@ const MARKUP = /<\s*(?:a|img|image|script|iframe|object|embed|svg|link|style|for
 const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Parts of Vega and Vega-Lite whose texts are expressions, or addresses. */
-const VEGA_EXPRESSIONS: ReadonlySet<string> = new Set([
-  ...["expr", "signal", "signals", "events", "usermeta", "loader"],
-]);
-const VEGA_TEXTS: ReadonlySet<string> = new Set([
-  ...[
-    "calculate",
-    "update",
-    "filter",
-    "and",
-    "or",
-    "not",
-    "test",
-    "on",
-    "clear",
-    "translate",
-    "zoom",
-    "labelExpr",
-    "force",
-  ],
-]);
+const VEGA_EXPRESSIONS: ReadonlySet<string> = new Set("expr signal signals events usermeta loader".split(" "));
+const VEGA_TEXTS: ReadonlySet<string> = new Set(
+  "calculate update filter and or not test on clear translate zoom labelExpr force".split(" "),
+);
 const VEGA_ADDRESSES: ReadonlySet<string> = new Set(["url", "href", "src"]);
 
 function vegaFault({ key, value, path }: Part): string | undefined {
@@ -107,10 +91,9 @@ function vegaFault({ key, value, path }: Part): string | undefined {
 }
 
 /** Kinds of traces that fetch maps. */
-const PLOTLY_MAPS: ReadonlySet<unknown> = new Set([
-  ...["scattergeo", "choropleth", "scattermapbox", "choroplethmapbox", "densitymapbox"],
-  ...["scattermap", "choroplethmap", "densitymap"],
-]);
+const PLOTLY_MAPS: ReadonlySet<unknown> = new Set(
+  "scattergeo choropleth scattermapbox choroplethmapbox densitymapbox scattermap choroplethmap densitymap".split(" "),
+);
 const PLOTLY_PARTS: ReadonlySet<string> = new Set(["data", "layout", "frames"]);
 const PLOTLY_SOURCE = /(?:^|[.\]])(?:source|src|url|href|geojson|topojsonURL|plotlyServerURL)$/;
 const PICTURE = /^data:image\/(?:png|jpeg|gif|webp);base64,[A-Za-z0-9+/=]*$/;
