@@ -92,7 +92,7 @@ export function scriptsGuide(
       "",
       "The text of the answer is what the script prints. Its fields have more:",
       "",
-      "- `value` is the value of the last statement, if that is an expression: its `repr`, and the begin of a DataFrame as a table. To read it yourself, print it.",
+      "- `value` is the value of the last statement, if that is an expression: its `repr`, and the begin of a DataFrame as a table. Print what you want to read in full.",
       hasFiles
         ? "- `charts` has figures of matplotlib and images of PIL as files. Draw them, and end the script or call `plt.show()`: no `savefig` is needed."
         : "- Figures of matplotlib and images of PIL are counted and not kept: there are no files here.",
@@ -136,7 +136,7 @@ export function scriptsGuide(
       "| `denied` | not allowed here, such as a package | do without |",
       "| `overloaded`, `rate_limited` | too many scripts, or your share of time is used up | wait as long as the error says |",
       "| `unavailable` | there can be no sandbox now, or its packages are not installed yet | try again later if it says it is retryable |",
-      "| `timeout`, `cancelled`, `outcome_unknown`, `execution_failed` | as they say; a script has no effects outside, so it may be called again | call again |",
+      `| \`timeout\`, \`cancelled\`, \`outcome_unknown\`, \`execution_failed\` | as they say | ${hasTools || hasSessions ? "look at what is done, if it called tools or was a cell of a session; else call again" : "call again: a script has no effects outside"} |`,
       "",
     ].join("\n"),
   };
@@ -152,6 +152,7 @@ const sessionsOf = ({
   'With `session`, such as `"s1"`, the script is a cell of a session: the next cell of the same name finds its variables, imports and files. Use one to work on the same data in steps. Without need, use none: a script by itself is easier to repeat.',
   "",
   `- You may have ${sessionsPerCaller} sessions. One ends after ${sessionIdleSeconds} s without a cell, and after ${sessionSeconds} s in any case.`,
+  "- A cell is never run again, and a call of it that would wait for people fails.",
   "- It runs one cell at a time. A cell that fails, or whose time is over, leaves the session as it is. One that cannot be stopped ends it, and so do `exit()`, a crash and too much memory.",
   "- The answer of a first cell says that the session began with it. One that is over says why, with the first lines of its last cells. Nothing of it is rebuilt: begin again under another name.",
   "- Name `pip_packages` in the first cell. Only files of `out` that are new or have changed come back from a cell.",
