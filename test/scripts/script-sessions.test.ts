@@ -12,7 +12,8 @@ import { describe, expect, test, vi } from "vitest";
 
 const TOOL = "execute_python_script";
 const NAMED = { service: "scripts-manager", topic: "script.invoke" };
-const POLICY = "everyone: { allow: ['*'], scripts: { allow: [note, page] } }";
+const POLICY = `everyone: { allow: ['*'], scripts: { allow: [note, page] } }
+callers: { eve: { limits: { scriptSecondsPerHour: 60 } } }`;
 const skipped = missingNamespaces();
 
 function textTool(name: string, run: (text: string, context: ToolCallContext) => ReturnType<typeof answer>) {
@@ -228,6 +229,23 @@ describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
       details: { reason: "session_gone", mayHaveRun: true },
     });
     expect(await ada.sessions()).toEqual([]);
+  });
+
+  test("takes of its caller's script seconds what a cancelled cell has used, and no more", async () => {
+    await using scene = await start();
+    const eve = await scene.callerOf("eve");
+    const cancel = new AbortController();
+    const onProgress = ({ message }: { message?: string | undefined }): void =>
+      void (message?.includes("BEGUN") && cancel.abort());
+    const script = "import time\nprint('BEGUN')\nwhile True: time.sleep(0.05)";
+    const running = eve.run("s1", script, { timeout_seconds: 50 }, { signal: cancel.signal, onProgress });
+    await expect(running).rejects.toMatchObject({ code: "cancelled" });
+    await vi.waitFor(
+      async () => expect((await eve.run("s1", "print(1)", { timeout_seconds: 50 })).content).toBe("1\n"),
+      {
+        timeout: 10_000,
+      },
+    );
   });
 
   test("runs a cell once, however often its call is made", async () => {

@@ -80,7 +80,7 @@ async function runIn(
     isUntrusted: () => trust() !== undefined,
   });
   const seconds = await takeScriptSeconds(rates, timeoutSeconds, context);
-  let usedMs = 0;
+  let begun: number | undefined;
   try {
     const isNew = session.interpreter === undefined;
     const arrived = performance.now();
@@ -89,10 +89,10 @@ async function runIn(
     const leftMs = context.deadline - performance.now();
     const timeoutMs = Math.max(LEAST_MS, Math.min(timeoutSeconds * 1_000, leftMs - Math.min(STOP_MS, leftMs / 4)));
     session.begins(input.script);
-    const begun = performance.now();
-    const cellLeftMs = (): number => begun + timeoutMs - performance.now();
+    const begunAt = performance.now();
+    begun = begunAt;
+    const cellLeftMs = (): number => begunAt + timeoutMs - performance.now();
     session.onMessage = (message, { send }) => cell?.calls.onMessage(message, { send, leftMs: cellLeftMs });
-    usedMs = timeoutMs;
     const outcome = await opened.run(
       {
         source: input.script,
@@ -106,7 +106,6 @@ async function runIn(
         onOutput: liveOutput(context.progress),
       },
     );
-    usedMs = performance.now() - begun;
     if (outcome.isLast) session.over(lastWords(outcome));
     const { content, ...result } = describeOutcome(
       { ...outcome, durations: { waitMs, runMs: outcome.runMs }, isWarm: !isNew },
@@ -127,6 +126,7 @@ async function runIn(
     };
   } finally {
     session.onMessage = undefined;
+    const usedMs = begun === undefined ? 0 : performance.now() - begun;
     seconds.giveBack(timeoutSeconds - usedMs / 1_000);
   }
 }
