@@ -21,9 +21,8 @@ test("a model reads the value of a script's last expression behind what the scri
   const value = { type: "int", text: "42", is_cut: false };
   expect((await resultOf({ structured: { value } })).content).toBe("printed\n[Value of the last line, int: 42]");
   expect((await resultOf({ content: null, structured: { value } })).content).toBe("[Value of the last line, int: 42]");
-  expect((await resultOf({ structured: { shown_notes: ["The chart is not shown."] } })).content).toBe(
-    "printed\n[The chart is not shown.]",
-  );
+  const notes = { shown_notes: ["The chart is not shown."], file_notes: ["f was not kept."] };
+  expect((await resultOf({ structured: notes })).content).toBe("printed\n[The chart is not shown.]\n[f was not kept.]");
 });
 
 test("a long value is cut, and other results stay as they are", async () => {

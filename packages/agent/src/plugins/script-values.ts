@@ -6,7 +6,7 @@ import type { AgentPlugin } from "./agent-plugin.ts";
 /** More of a value is in the result, where programs find it. */
 const MAX_SHOWN = 2_000;
 
-/** Shows the model the value of a script's last expression, and what of it and its charts is not there. */
+/** Shows the model the value of a script's last expression, and what of it, its charts and its files is not there. */
 export const scriptValues = (): AgentPlugin => ({
   name: "values of scripts",
   async start() {
@@ -19,10 +19,10 @@ export const valueNotes: ToolLayer = (next) => ({
   async execute(request, context) {
     const response = await next.execute(request, context);
     if (request.toolName !== tools.executePythonScript.name) return response;
-    const { value, shown_notes: notes } = response.structured ?? {}; // of any form, as another service may have the tool
+    const { value, shown_notes, file_notes } = response.structured ?? {}; // of any form, as another service may have the tool
     const lines = [
       ...(isRecord(value) ? [`[Value of the last line, ${value["type"]}: ${shown(value)}]`] : []),
-      ...(Array.isArray(notes) ? notes.map((note) => `[${note}]`) : []),
+      ...[shown_notes, file_notes].flatMap((notes) => (Array.isArray(notes) ? notes.map((note) => `[${note}]`) : [])),
     ];
     if (lines.length === 0) return response;
     const content = response.content ?? "";

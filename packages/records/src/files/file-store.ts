@@ -201,7 +201,7 @@ function asToolError(error: unknown, what: string): unknown {
   if (error.code === "full" || error.code === "too_large")
     return new ToolError(
       ToolErrorCode.TooLarge,
-      `Cannot ${what}: there is no room for it among the files of this caller. Delete some, or let them expire`,
+      `Cannot ${what}: there is no room for it among the files of this caller. Files are kept for 24 hours`,
       { cause: error, details: { reason: "file_room" } },
     );
   const words = error.code === "missing" ? "it is not there any more. It has expired or was deleted" : "it is damaged";

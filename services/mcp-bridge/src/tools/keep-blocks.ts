@@ -13,8 +13,10 @@ const KEPT_MS = 3_600_000;
  * Keeps images, audio and binary resources of a result as untrusted files of the caller: `$files` has their handles.
  * The blocks stay as they are. One that finds no room, or is no base64, gets no handle.
  */
-export async function keepBlocks(structured: Structured | undefined, files: CallFiles | undefined) {
-  const blocks = structured?.["$content"];
+export async function keepBlocks(given: Structured | undefined, files: CallFiles | undefined) {
+  if (given === undefined) return undefined;
+  const { $files: _, ...structured } = given; // no server names files of a caller
+  const blocks = structured["$content"];
   if (files === undefined || !Array.isArray(blocks)) return structured;
   const kept: ReturnType<typeof shownFile>[] = [];
   for (const block of blocks.flatMap(bytesOf).slice(0, MOST_KEPT)) {
