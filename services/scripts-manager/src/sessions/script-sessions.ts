@@ -1,5 +1,5 @@
 import type { Logger } from "@rockbot/bus";
-import { type ContentTrust, visibleText } from "@rockbot/contracts";
+import { type ContentTrust, counted, visibleText } from "@rockbot/contracts";
 import type { LeaseStore } from "@rockbot/records/leases";
 import { type Interpreter, ScriptLimit, type ScriptMessages, type ScriptOutcome } from "@rockbot/sandbox";
 import {
@@ -322,7 +322,7 @@ export class Session {
 
 const keyOf = (caller: string, name: string): string => JSON.stringify([caller, name]);
 
-const inWords = (seconds: number): string => (seconds % 60 === 0 ? `${seconds / 60} minutes` : `${seconds} s`);
+const inWords = (seconds: number): string => (seconds % 60 === 0 ? counted(seconds / 60, "minute") : `${seconds} s`);
 
 function whyOf(end: ScriptOutcome | Error): string {
   if (end instanceof Error) return `its sandbox ended: ${end.message.replace(/\.$/, "")}`;

@@ -1,4 +1,4 @@
-import { ToolError, ToolErrorCode, tools, trustOfAll } from "@rockbot/contracts";
+import { counted, ToolError, ToolErrorCode, tools, trustOfAll } from "@rockbot/contracts";
 import { defineTool, type Tool } from "@rockbot/tools";
 import type { ScriptSessions, SessionFacts } from "./script-sessions.ts";
 
@@ -22,7 +22,7 @@ export function sessionTools(sessions: ScriptSessions): Tool[] {
           { details: { reason: "no_session" } },
         );
       return {
-        content: `The session "${session}" is ended, after ${ended.cells} cells.`,
+        content: `The session "${session}" is ended, after ${counted(ended.cells, "cell")}.`,
         structured: { session, cells: ended.cells, was_over: ended.why !== undefined },
       };
     }),
@@ -43,5 +43,5 @@ function fieldsOf({ name, state, begunAt, usedAt, cells, lines, why }: SessionFa
 
 function inWords({ name, state, begunAt, usedAt, cells, why }: SessionFacts): string {
   const over = why === undefined ? "" : `: ${why}`;
-  return `${name}: ${state}${over}; ${cells} cells, begun ${new Date(begunAt).toISOString()}, used ${new Date(usedAt).toISOString()}`;
+  return `${name}: ${state}${over}; ${counted(cells, "cell")}, begun ${new Date(begunAt).toISOString()}, used ${new Date(usedAt).toISOString()}`;
 }

@@ -151,7 +151,7 @@ test("a picture is judged by its bytes, and not by its name", async () => {
 test("without a store of files a script is told how many pictures were not kept", async () => {
   await using all = await start();
   const { structured } = await all.run(standIn("PNG"));
-  expect(structured).toMatchObject({ shown_notes: ["1 pictures were not kept: scripts leave no files here."] });
+  expect(structured).toMatchObject({ shown_notes: ["Not kept, as scripts leave no files here: 1 picture."] });
 });
 
 test("a chart as data is a field of the answer, and one that is more than data is a text with the reason", async () => {

@@ -1,5 +1,5 @@
 import { isRecord } from "@rockbot/base";
-import { type ToolExecutePythonScriptOutput, visibleText } from "@rockbot/contracts";
+import { counted, type ToolExecutePythonScriptOutput, visibleText } from "@rockbot/contracts";
 import type { ScriptOutcome } from "@rockbot/sandbox";
 import type { FilesOfScript } from "../script-files.ts";
 import { chartSpec, jsonObject } from "./chart-spec.ts";
@@ -78,8 +78,12 @@ function chartOf(said: unknown, files: Pick<FilesOfScript, "left" | "pictures"> 
 
 function countsOf({ unkept, beyond }: Readonly<Record<string, unknown>>): string[] {
   return [
-    ...(isCount(unkept) && unkept > 0 ? [`${unkept} pictures were not kept: scripts leave no files here.`] : []),
-    ...(isCount(beyond) && beyond > 0 ? [`${beyond} charts were not kept: a script shows ${MAX_CHARTS} at most.`] : []),
+    ...(isCount(unkept) && unkept > 0
+      ? [`Not kept, as scripts leave no files here: ${counted(unkept, "picture")}.`]
+      : []),
+    ...(isCount(beyond) && beyond > 0
+      ? [`Not kept, as a script shows ${counted(MAX_CHARTS, "chart")} at most: ${beyond} more.`]
+      : []),
   ];
 }
 
