@@ -1,3 +1,4 @@
+import { generateKeyPairSync } from "node:crypto";
 import { createMemoryBus, silentLogger } from "@rockbot/bus";
 import { saidBy, type ToolDefinition, type Validator } from "@rockbot/contracts";
 import { createPolicy, holdPolicy, readPolicy } from "@rockbot/policy";
@@ -12,8 +13,11 @@ import { describe, expect, test, vi } from "vitest";
 
 const TOOL = "execute_python_script";
 const NAMED = { service: "scripts-manager", topic: "script.invoke" };
-const POLICY = `everyone: { allow: ['*'], scripts: { allow: [note, page] } }
-callers: { eve: { limits: { scriptSecondsPerHour: 60 } } }`;
+const { publicKey: operatorKey } = generateKeyPairSync("ed25519");
+const POLICY = `everyone: { allow: ['*'], scripts: { allow: [note, page, held] } }
+callers: { eve: { limits: { scriptSecondsPerHour: 60 } } }
+operators: [{ name: ann, tokens: [{ hash: "sha256:${"a".repeat(64)}" }], may: [read, decide] }]
+approve: [{ tools: [held], by: [ann] }]`;
 const skipped = missingNamespaces();
 
 function textTool(name: string, run: (text: string, context: ToolCallContext) => ReturnType<typeof answer>) {
@@ -47,8 +51,11 @@ async function start(settings: Partial<ScriptsManagerConfig> = {}) {
       return answer(`noted ${text}`);
     }),
     textTool("page", (text) => answer(`page ${text}`, true)),
+    textTool("held", (text) => answer(`held ${text}`)),
   ];
-  stack.use(await serveTools(bus, { tools, guides: [] }, { service: "notes", topic: "tool.invoke", policy }));
+  const waiting = stack.use(await openSqliteRunStore(undefined));
+  const notes = { service: "notes", topic: "tool.invoke", policy, runs: waiting, operatorKey };
+  stack.use(await serveTools(bus, { tools, guides: [] }, notes));
   const maker = await openLocalMaker({ log: silentLogger });
   const pool = { floor: 0, ceiling: config.sandboxCeiling + config.maxSessions, idleMs: 60_000, keepBytes: 20_000 };
   const runner = stack.use(pooledRunner(maker, { ...pool, log: silentLogger }));
@@ -74,7 +81,7 @@ async function start(settings: Partial<ScriptsManagerConfig> = {}) {
   const changePolicy = async (yaml: string): Promise<void> => {
     current = createPolicy(await readPolicy(yaml, "test"));
   };
-  return { manager, noted, files, callerOf, changePolicy, [Symbol.asyncDispose]: () => opened.disposeAsync() };
+  return { manager, noted, files, waiting, callerOf, changePolicy, [Symbol.asyncDispose]: () => opened.disposeAsync() };
 }
 
 describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
@@ -277,6 +284,17 @@ describe.runIf(skipped === undefined)("a session", { timeout: 60_000 }, () => {
     const bob = await other.callerOf("bob");
     await bob.run("s1", "y = 'of a page'", {}, { hasReadUntrusted: true });
     expect(await bob.run("s1", "print(y)")).toMatchObject({ trust: { level: "untrusted" } });
+  });
+
+  test("goes on after a call that waits for people until the time of its cell is nearly over, and is given up", async () => {
+    await using scene = await start();
+    const ada = await scene.callerOf("ada");
+    const script = "from rockbot import tools\ntools.held(text='it')";
+    const { content, isError } = await ada.run("s1", script, { timeout_seconds: 5 });
+    expect(isError).toBe(true);
+    expect(content).toMatch(/"held" waits for people, and a session keeps no call that waits|timed out/); // on a slow machine
+    await vi.waitFor(async () => expect(await scene.waiting.open("notes", 1)).toEqual([]), { timeout: 10_000 });
+    expect((await ada.run("s1", "print(tools.note(text='after'))")).content).toBe("noted after\n");
   });
 
   test("says in words that it may call a tool no more, where the policy has changed", async () => {

@@ -152,7 +152,7 @@ const sessionsOf = ({
   'With `session`, such as `"s1"`, the script is a cell of a session: the next cell of the same name finds its variables, imports and files. Use one to work on the same data in steps. Without need, use none: a script by itself is easier to repeat.',
   "",
   `- You may have ${sessionsPerCaller} sessions. One ends after ${sessionIdleSeconds} s without a cell, and after ${sessionSeconds} s in any case.`,
-  "- A cell is never run again, and a call of it that would wait for people fails.",
+  "- A cell is never run again. A call of it waits for people only as long as the cell may run, and fails then.",
   "- It runs one cell at a time. A cell that fails, or whose time is over, leaves the session as it is. One that cannot be stopped ends it, and so do `exit()`, a crash and too much memory.",
   "- The answer of a first cell says that the session began with it. One that is over says why, with the first lines of its last cells. Nothing of it is rebuilt: begin again under another name.",
   "- Name `pip_packages` in the first cell. Only files of `out` that are new or have changed come back from a cell.",

@@ -80,6 +80,6 @@ export const notCalling = (cause: unknown): ToolError =>
 export const callWaits = (tool: string): ToolError =>
   new ToolError(
     ToolErrorCode.Unavailable,
-    `"${tool}" was not called: the call would wait for people, and a session keeps no call that waits. Call the tool without a session.`,
-    { isRetryable: false, details: { reason: "script_waits", mayHaveRun: false } },
+    `The call of "${tool}" waits for people, and a session keeps no call that waits: it was given up. Call the tool without a session.`,
+    { isRetryable: false, details: { reason: "script_waits" } }, // somebody may just have approved it
   );

@@ -65,7 +65,7 @@ export class ScriptTools {
 
   /**
    * What a cell of a session needs for its calls. Undefined if its caller's scripts may call nothing, and its session has
-   * no module `rockbot`. A cell is never run again: a call of it that waits for people fails.
+   * no module `rockbot`. A cell is never run again: a call of it that still waits for people at its end fails.
    */
   async openCell(
     context: ResumableCallContext,
