@@ -175,6 +175,17 @@ test("agent__chat says where the results are that were too large for the model",
   expect(structured).toMatchObject({ tool_outputs: [{ tool: "multiply", tool_output }] });
 });
 
+test("the model reads the value of a script's last line behind what the script printed", async () => {
+  const definition = { ...slowTool().tool.definition, name: "execute_python_script" };
+  const structured = { value: { type: "int", text: "42", is_cut: false } };
+  const script = defineTool(definition, async () => ({ content: "printed", structured }));
+  const calls = [{ name: "execute_python_script", arguments: { script: "6 * 7" } }];
+  await using agent = await startTestAgent([{ toolCalls: calls }, { text: "Done." }], { tools: [script] });
+  await agent.caller.call("agent__chat", { message: "Go.", session_id: "s" });
+  const read = agent.model.requests.at(-1)?.messages.findLast(({ role }) => role === "tool")?.text;
+  expect(read).toContain("printed\n[Value of the last line, int: 42]");
+});
+
 test("agent__chat says how the turn ended and what it used, and refuses what it cannot take in words", async () => {
   await using agent = await startTestAgent(echo);
 
