@@ -83,7 +83,8 @@ export class ScriptSessions implements AsyncDisposable {
     if (live.length >= maxSessions) throw noRoomForSession(maxSessions);
     const session = this.#create(caller, name);
     session.take();
-    const left = await this.#shared?.take(caller, name).catch((error: unknown) => {
+    const onLost = (): void => void session.end("its service did not reach its store, and another one took its name");
+    const left = await this.#shared?.take(caller, name, onLost).catch((error: unknown) => {
       this.#sessions.delete(key);
       throw error;
     });
@@ -107,10 +108,11 @@ export class ScriptSessions implements AsyncDisposable {
    * @throws {ToolError} if it is in another process
    */
   async end(caller: string, name: string): Promise<SessionFacts | undefined> {
-    const session = this.#sessions.get(keyOf(caller, name)) ?? (await this.#leftOf(caller, name));
+    const key = keyOf(caller, name);
+    const session = this.#sessions.get(key) ?? (await this.#leftOf(caller, name));
     const facts = session?.facts();
     await session?.end("its caller has ended it");
-    this.#sessions.delete(keyOf(caller, name));
+    if (this.#sessions.get(key) === session) this.#sessions.delete(key); // else the name has begun anew
     await this.#shared?.free(caller, name);
     return facts;
   }

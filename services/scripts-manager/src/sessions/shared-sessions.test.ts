@@ -62,6 +62,18 @@ test("a session whose process died is over for all others, until its caller ends
   (await scene.first.take("ada", "s1")).giveBack();
 });
 
+test("a session whose name another process took ends where it was", { timeout: 30_000 }, async () => {
+  await using scene = await openTwo();
+  const session = await scene.first.take("ada", "s1");
+  session.begins("x = 1");
+  const key = sessionKey("ada", "s1");
+  await scene.redis.ctl("FLUSHALL"); // as if this process had been away for longer than its lease
+  await scene.leases.hold(key, { owner: "another", leaseMs: 60_000 });
+  await vi.waitFor(() => expect(scene.first.list("ada")).toMatchObject([{ name: "s1", state: "over" }]), {
+    timeout: 20_000,
+  });
+});
+
 test("of the sessions that other processes have left, the last ones are remembered", async () => {
   await using scene = await openTwo();
   for (let at = 0; at < 12; at++) {

@@ -25,7 +25,8 @@ export class SharedSessions implements AsyncDisposable {
   readonly #leases: LeaseStore;
   readonly #log: Logger;
   readonly #owner = newId();
-  readonly #held = new Set<string>();
+  /** What to do if another process has come to hold one. */
+  readonly #held = new Map<string, () => void>();
   /** Steps go to the store one after the other: one that frees a name would else meet one that still tells of it. */
   #last: Promise<unknown> = Promise.resolve();
   readonly #renewing: AsyncDisposable;
@@ -38,21 +39,22 @@ export class SharedSessions implements AsyncDisposable {
 
   /**
    * Takes a name for this process.
+   * @param onLost called if another process has taken it, as this one did not reach the store for too long
    * @returns what is left of a session of that name that is over, or whose process is gone; the name is free then
    * @throws {ToolError} `unavailable`, if another process has it, or nobody can know
    */
-  async take(caller: string, name: string): Promise<SharedFacts | undefined> {
-    return await this.#inOrder(() => this.#take(sessionKey(caller, name), name)).catch((error: unknown) => {
+  async take(caller: string, name: string, onLost: () => void = () => {}): Promise<SharedFacts | undefined> {
+    return await this.#inOrder(() => this.#take(sessionKey(caller, name), name, onLost)).catch((error: unknown) => {
       throw error instanceof StoreUnavailableError ? notShared(name, error) : error;
     });
   }
 
-  async #take(key: string, name: string): Promise<SharedFacts | undefined> {
+  async #take(key: string, name: string, onLost: () => void): Promise<SharedFacts | undefined> {
     const { owner } = await this.#leases.hold(key, { owner: this.#owner, leaseMs: LEASE_MS });
     if (owner !== this.#owner) throw sessionElsewhere(name);
     const note = await this.#leases.readNote(key);
     const left = note === undefined || note.tag === ENDED ? undefined : (JSON.parse(note.text) as SharedFacts);
-    if (left === undefined) this.#held.add(key);
+    if (left === undefined) this.#held.set(key, onLost);
     else await this.#leases.release(key, this.#owner);
     return left;
   }
@@ -88,10 +90,12 @@ export class SharedSessions implements AsyncDisposable {
   }
 
   async #renew(): Promise<void> {
-    for (const key of this.#held)
-      await this.#try("keep the hold on a session", () =>
-        this.#leases.hold(key, { owner: this.#owner, leaseMs: LEASE_MS }),
-      );
+    for (const [key, onLost] of this.#held)
+      await this.#try("keep the hold on a session", async () => {
+        const { owner } = await this.#leases.hold(key, { owner: this.#owner, leaseMs: LEASE_MS });
+        if (owner === this.#owner || !this.#held.delete(key)) return;
+        onLost();
+      });
   }
 
   /** Never rejects. */
