@@ -96,9 +96,9 @@ export class RequestHandler {
       };
       if (read instanceof ToolError) {
         if (retryAfterMs === undefined) this.#unreadable.add(1, { outcome: "answered" });
-        return await refuse(read, retryAfterMs === undefined ? "read" : "messages");
+        return refuse(read, retryAfterMs === undefined ? "read" : "messages"); // it holds no place
       }
-      if ("refusal" in sender) return await refuse(sender.refusal, "sender");
+      if ("refusal" in sender) return refuse(sender.refusal, "sender");
       await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits, isFast });
     } finally {
       place?.[Symbol.dispose]();

@@ -361,7 +361,7 @@ class OperationReader {
       type === "binary"
         ? {
             type: "string",
-            anyOf: [{ pattern: HANDLE_PATTERN }, { contentEncoding: "base64" }],
+            anyOf: [{ contentEncoding: "base64" }, { pattern: HANDLE_PATTERN }],
             description: "The bytes in base64, or the handle of a file.",
           }
         : this.#schemas.schema(media["schema"], { hasFiles: type === "multipart" });
