@@ -118,7 +118,7 @@ function partTable(cases: readonly Case[]): string[] {
   const saved = Object.entries(summaries).filter(([name]) => contenders[name]?.isPart);
   return [
     "## What its parts cost",
-    "A row of a part is what `rockbot-deployed` takes more than the same without that part, in µs of processor time a call, with 64 calls at once.",
+    "A row of a part is what `rockbot-deployed` takes more than the same without that part. Times are µs of processor time a call, with 64 calls at once.",
     toTable(
       ["part", "caller", "service", "broker", "Redis", "calls/s without it"],
       [
