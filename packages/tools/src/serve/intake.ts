@@ -108,12 +108,14 @@ export class Intake implements AsyncDisposable {
     this.#latest = caller;
     if (this.#heldCount >= this.#options.handlers && held.count >= CROWDING_PART * this.#options.handlers)
       this.#crowded(caller);
-    return new HeldMessage(() => {
-      this.#heldCount--;
-      held.count--;
-      held.bytes -= bytes;
-      if (held.count === 0) this.#held.delete(caller);
-    });
+    return {
+      [Symbol.dispose]: () => {
+        this.#heldCount--;
+        held.count--;
+        held.bytes -= bytes;
+        if (held.count === 0) this.#held.delete(caller);
+      },
+    };
   }
 
   /** A place at a handler, until it is disposed of. */
@@ -170,19 +172,6 @@ export class Intake implements AsyncDisposable {
     clearInterval(this.#watch);
     this.#watch = undefined;
     await (await more)?.[Symbol.asyncDispose]();
-  }
-}
-
-/** A class, as each message has one: an object with a method that a symbol names costs V8 twenty times as much. */
-class HeldMessage implements Disposable {
-  readonly #end: () => void;
-
-  constructor(end: () => void) {
-    this.#end = end;
-  }
-
-  [Symbol.dispose](): void {
-    this.#end();
   }
 }
 

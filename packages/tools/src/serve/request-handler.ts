@@ -78,33 +78,25 @@ export class RequestHandler {
     if (address === undefined) return this.#giveUpUnanswerable(message, sender, form);
     const retryAfterMs = delivery.isRedelivered ? undefined : limit.retryAfterMs(caller, message.body.byteLength);
     if (retryAfterMs !== undefined && !limit.answersRefusal(caller)) return;
-    // Not by `using`: V8 takes 0.3 µs for each, and this is every message's way.
-    const waits = waiting.add(message.timestamp, delivery.receivedAt);
-    const held = intake.hold(caller, message.body.byteLength);
-    let place: Disposable | undefined;
-    try {
-      const entering = retryAfterMs === undefined ? intake.place(caller) : undefined; // few are refused in words, and at once
-      place = entering instanceof Promise ? await entering : entering;
-      if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
-      const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
-      const entry = this.#entryOf(message, sender, read, delivery.receivedAt);
-      const refuse = async (refusal: ToolError, layer: string) => {
-        const ids = guessCall(message);
-        if (!(await isOurs(delivery))) return entry.end(ids, "superseded");
-        const steps = new CallSteps(delivery.receivedAt, layer, delivery.isRedelivered);
-        return answers.write(address, ids, refusal, delivery.receivedAt, { form, entry, steps });
-      };
-      if (read instanceof ToolError) {
-        if (retryAfterMs === undefined) this.#unreadable.add(1, { outcome: "answered" });
-        return refuse(read, retryAfterMs === undefined ? "read" : "messages"); // it holds no place
-      }
-      if ("refusal" in sender) return refuse(sender.refusal, "sender");
-      await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits, isFast });
-    } finally {
-      place?.[Symbol.dispose]();
-      held[Symbol.dispose]();
-      waits[Symbol.dispose]();
+    using waits = waiting.add(message.timestamp, delivery.receivedAt);
+    using _held = intake.hold(caller, message.body.byteLength);
+    const entering = retryAfterMs === undefined ? intake.place(caller) : undefined; // few are refused in words, and at once
+    using _place = entering instanceof Promise ? await entering : entering;
+    if (delivery.signal.aborted) throw delivery.signal.reason; // the service stops: somebody else has it next
+    const read = retryAfterMs === undefined ? readSent(message, sender, form) : tooMany(caller, retryAfterMs);
+    const entry = this.#entryOf(message, sender, read, delivery.receivedAt);
+    const refuse = async (refusal: ToolError, layer: string) => {
+      const ids = guessCall(message);
+      if (!(await isOurs(delivery))) return entry.end(ids, "superseded");
+      const steps = new CallSteps(delivery.receivedAt, layer, delivery.isRedelivered);
+      return answers.write(address, ids, refusal, delivery.receivedAt, { form, entry, steps });
+    };
+    if (read instanceof ToolError) {
+      if (retryAfterMs === undefined) this.#unreadable.add(1, { outcome: "answered" });
+      return refuse(read, retryAfterMs === undefined ? "read" : "messages");
     }
+    if ("refusal" in sender) return refuse(sender.refusal, "sender");
+    await this.#answer(read, { sender, message, delivery, address, form, entry, waiting: waits, isFast });
   }
 
   /** Answers a request that the bus has given up. */

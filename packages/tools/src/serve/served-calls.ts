@@ -139,7 +139,7 @@ export class ServedCalls {
                 report(update);
                 run.note(update);
               },
-        onStarted: () => waiting.started(),
+        onStarted: waiting.started,
         log,
         ...(run === undefined ? deliveredBefore(delivery, message) : { run }),
         arrival: run === undefined && address !== undefined ? { message, address } : undefined,

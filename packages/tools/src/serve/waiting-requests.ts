@@ -78,39 +78,25 @@ export class WaitingRequests implements Disposable {
   add(publishedAt: number, receivedAt: number): WaitingRequest {
     const waiting = { publishedAt, receivedAt };
     const entry = this.#waiting.add(waiting);
+    let isWaiting = true;
     this.#count++;
-    return new Wait((hasStarted) => {
+    const end = (): boolean => {
+      if (!isWaiting) return false;
+      isWaiting = false;
       this.#count--;
       entry.remove();
-      if (hasStarted) this.#wait.record(waitedMs(waiting), labelsOf(this.#service));
-    });
+      return true;
+    };
+    return {
+      started: () => {
+        if (end()) this.#wait.record(waitedMs(waiting), labelsOf(this.#service));
+      },
+      [Symbol.dispose]: () => void end(),
+    };
   }
 
   [Symbol.dispose](): void {
     services.delete(this);
-  }
-}
-
-/** Calls `end` with the first call of either. A class, as each request has one: see `HeldMessage` of the intake. */
-class Wait implements WaitingRequest {
-  #end: ((hasStarted: boolean) => void) | undefined;
-
-  constructor(end: (hasStarted: boolean) => void) {
-    this.#end = end;
-  }
-
-  started(): void {
-    this.#finish(true);
-  }
-
-  [Symbol.dispose](): void {
-    this.#finish(false);
-  }
-
-  #finish(hasStarted: boolean): void {
-    const end = this.#end;
-    this.#end = undefined;
-    end?.(hasStarted);
   }
 }
 

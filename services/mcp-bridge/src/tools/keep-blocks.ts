@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { nearestFileName, shownFile } from "@rockbot/records/files";
-import type { CallFiles } from "@rockbot/tools";
+import type { ToolCallContext } from "@rockbot/tools";
 
 type Structured = Readonly<Record<string, unknown>>;
 
@@ -13,7 +13,10 @@ const KEPT_MS = 3_600_000;
  * Keeps images, audio and binary resources of a result as untrusted files of the caller: `$files` has their handles.
  * The blocks stay as they are. One that finds no room, or is no base64, gets no handle.
  */
-export async function keepBlocks(given: Structured | undefined, files: CallFiles | undefined) {
+export async function keepBlocks(
+  given: Structured | undefined,
+  { files, log }: Pick<ToolCallContext, "files" | "log">,
+) {
   if (given === undefined) return undefined;
   const { $files: _, ...structured } = given; // no server names files of a caller
   const blocks = structured["$content"];
@@ -24,7 +27,10 @@ export async function keepBlocks(given: Structured | undefined, files: CallFiles
     const bytes = Buffer.from(data, "base64");
     if (bytes.length === 0) continue;
     const file = { name: nearestFileName(name, `file-${kept.length + 1}`), type, isUntrusted: true, ttlMs: KEPT_MS };
-    const left = await files.leave({ ...file, bytes: [bytes] }).catch(() => undefined);
+    const left = await files.leave({ ...file, bytes: [bytes] }).catch((error: unknown) => {
+      log.warn({ error: String(error) }, "could not keep a block of an MCP server as a file");
+      return undefined;
+    });
     if (left === undefined) break;
     kept.push(shownFile(left));
   }

@@ -50,7 +50,7 @@ export function mcpTool(
   const origin = `mcp:${server.name}`;
   return defineTool(
     definition,
-    async (input, { deadline, signal, progress, ask, canAsk, handle, noteHandle, withoutPlace, files }) => {
+    async (input, { deadline, signal, progress, ask, canAsk, handle, noteHandle, withoutPlace, files, log }) => {
       const { content, structured, isError } = await server.callTool(tool, input, {
         timeoutMs: deadline - performance.now(),
         signal,
@@ -60,7 +60,7 @@ export function mcpTool(
           : undefined,
         task: { id: handle, note: noteHandle, wait: withoutPlace },
       });
-      return { content, structured: await keepBlocks(structured, files), isError, trust: saidBy(origin) };
+      return { content, structured: await keepBlocks(structured, { files, log }), isError, trust: saidBy(origin) };
     },
     { asks: true, leavesPlace: true, dropHandle: (taskId) => server.cancelTask(taskId) },
   );

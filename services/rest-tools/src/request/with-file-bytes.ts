@@ -1,6 +1,6 @@
 import { isRecord } from "@rockbot/base";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
-import { isHandle } from "@rockbot/records/files";
+import { handlesIn, isHandle } from "@rockbot/records/files";
 import { filesOf, type ToolCallContext, takesFiles } from "@rockbot/tools";
 
 type Arguments = Readonly<Record<string, unknown>>;
@@ -17,7 +17,7 @@ export async function withFileBytes(
   inputSchema: object,
   context: Pick<ToolCallContext, "files">,
 ): Promise<Arguments> {
-  if (!takesFiles(JSON.stringify(inputSchema))) return input;
+  if (handlesIn(JSON.stringify(input)).length === 0 || !takesFiles(JSON.stringify(inputSchema))) return input;
   let room = MAX_BYTES;
   const read = async (handle: string) => {
     const { facts, read } = await filesOf(context).open(handle);
