@@ -1,2 +1,2 @@
 export { BodyTooLargeError, readBounded, readIncoming } from "./read-bounded.ts";
-export { MessageReader, readMessage, type TooLargeMessage } from "./read-message.ts";
+export { MessageReader, readIncomingMessage, readMessage, type TooLargeMessage } from "./read-message.ts";

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { hearIncoming } from "./hear-incoming.ts";
 
 /** A body has more bytes than are taken of it. */
 export class BodyTooLargeError extends Error {
@@ -20,35 +21,18 @@ export async function readBounded(chunks: AsyncIterable<Uint8Array>, maxBytes: n
   return Buffer.concat(held, bytes);
 }
 
-/**
- * The same for a request of a server, which outlives a refusal: its answer still goes out. It listens to the request, as
- * an iterator of a stream costs more than all else that is done with a small body.
- * @throws {Error} if the connection ends before
- */
+/** The same for a request of a server: see hearIncoming. */
 export function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const held: Buffer[] = [];
-    let bytes = 0;
-    const take = (chunk: Buffer): void => {
+  const held: Buffer[] = [];
+  let bytes = 0;
+  return hearIncoming(incoming, {
+    take(chunk) {
       bytes += chunk.byteLength;
-      if (bytes <= maxBytes) held.push(chunk);
-      else fail(tooLarge(maxBytes));
-    };
-    const end = (): void => {
-      leave();
-      resolve(Buffer.concat(held, bytes));
-    };
-    const fail = (error: Error): void => {
-      leave();
-      incoming.pause();
-      reject(error);
-    };
-    const cut = (): void => fail(new Error("Cannot read the body: the connection has ended"));
-    const leave = (): void => {
-      incoming.off("data", take).off("end", end).off("error", fail).off("close", cut);
-    };
-    incoming.on("data", take).on("end", end).on("error", fail).on("close", cut);
-    if (incoming.destroyed) cut(); // before anybody listened
+      if (bytes > maxBytes) throw tooLarge(maxBytes);
+      held.push(chunk);
+      return false;
+    },
+    end: () => Buffer.concat(held, bytes),
   });
 }
 

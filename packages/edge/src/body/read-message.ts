@@ -1,3 +1,6 @@
+import type { IncomingMessage } from "node:http";
+import { hearIncoming } from "./hear-incoming.ts";
+
 /** A message that is too large to be taken. */
 export interface TooLargeMessage {
   /** The id of the request, so that it can be answered; undefined if none can be found. */
@@ -28,6 +31,18 @@ export async function readMessage(
     if (reader.isEndless) break;
   }
   return reader.end();
+}
+
+/** The same of a request of a server: see hearIncoming. */
+export function readIncomingMessage(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | TooLargeMessage> {
+  const reader = new MessageReader(maxBytes);
+  return hearIncoming(incoming, {
+    take(chunk) {
+      reader.push(chunk);
+      return reader.isEndless;
+    },
+    end: () => reader.end(),
+  });
 }
 
 /** Puts one message after another together from its pieces, by the rules of readMessage. */

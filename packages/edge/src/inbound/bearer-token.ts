@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 
 /** The token in an Authorization header; undefined if there is none. */
 export const bearerOf = (authorization: string | undefined): string | undefined =>
@@ -12,4 +12,4 @@ export function createTokenCheck(token: () => string | undefined): (presented: s
   };
 }
 
-const sha256 = (text: string): Buffer => createHash("sha256").update(text).digest();
+const sha256 = (text: string): Buffer => hash("sha256", text, "buffer");

@@ -6,8 +6,8 @@ const request = (headers: Record<string, string>, { url = "/", twice = "" } = {}
   faultOf({
     url,
     headers,
-    headersDistinct: Object.fromEntries(
-      Object.entries(headers).map(([name, value]) => [name, name === twice ? [value, value] : [value]]),
+    rawHeaders: Object.entries(headers).flatMap(([name, value]) =>
+      name === twice ? [name, value, name.toUpperCase(), value] : [name, value],
     ),
   });
 

@@ -18,10 +18,10 @@ export interface FrontDoorFault {
   readonly message: string;
 }
 
-type RequestHead = Pick<IncomingMessage, "url" | "headers" | "headersDistinct">;
+type RequestHead = Pick<IncomingMessage, "url" | "headers" | "rawHeaders">;
 
 /** Which of two such headers counts is up to the reader: a proxy may take one, and we the other. */
-const ONCE = ["host", "authorization", "origin"];
+const ONCE: ReadonlySet<string> = new Set(["host", "authorization", "origin"]);
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"];
 
 /**
@@ -38,11 +38,23 @@ export function createFrontDoor({
   return (request) => formFault(request) ?? hostFault(request, hosts) ?? originFault(request, origins);
 }
 
-function formFault({ headers, headersDistinct }: RequestHead): FrontDoorFault | undefined {
-  const repeated = ONCE.find((name) => (headersDistinct[name]?.length ?? 0) > 1);
+function formFault({ headers, rawHeaders }: RequestHead): FrontDoorFault | undefined {
+  const repeated = repeatedOf(rawHeaders);
   if (repeated !== undefined) return malformed(`it has more than one ${repeated} header. Send one`);
   const encoding = headers["transfer-encoding"] ?? "chunked";
   return encoding.toLowerCase() === "chunked" ? undefined : malformed("its transfer encoding is not chunked alone");
+}
+
+/** The first header that may come once and came more often. @param rawHeaders names and values in turn */
+function repeatedOf(rawHeaders: readonly string[]): string | undefined {
+  const seen = new Set<string>();
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i]?.toLowerCase() ?? "";
+    if (!ONCE.has(name)) continue;
+    if (seen.has(name)) return name;
+    seen.add(name);
+  }
+  return undefined;
 }
 
 function hostFault({ url = "/", headers }: RequestHead, hosts: ReadonlySet<string>): FrontDoorFault | undefined {

@@ -7,7 +7,7 @@ import {
   ToolError,
   ToolErrorCode,
 } from "@rockbot/contracts";
-import { BodyTooLargeError, readIncoming, readMessage } from "@rockbot/edge/body";
+import { BodyTooLargeError, readIncoming, readIncomingMessage } from "@rockbot/edge/body";
 import { HttpErrorCode } from "./http-error.ts";
 
 const utf8 = new TextDecoder("utf-8", { fatal: true });
@@ -45,7 +45,7 @@ export async function receiveBody(incoming: IncomingMessage, isMessage: boolean)
         return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
       return await readIncoming(incoming, MAX_REQUEST_BYTES);
     }
-    const read = await readMessage(chunksOf(incoming), MAX_REQUEST_BYTES);
+    const read = await readIncomingMessage(incoming, MAX_REQUEST_BYTES);
     return Buffer.isBuffer(read) ? read : new McpRequestTooLargeError(read.id);
   } catch (error) {
     if (error instanceof BodyTooLargeError) return new ToolError(ToolErrorCode.TooLarge, TOO_LARGE);
