@@ -9,6 +9,7 @@ export function offeredTools(client: ToolClient): ToolSource {
   return {
     maxTimeoutMs: MAX_TIMEOUT_MS,
     listTools: () => client.listTools(),
+    findTool: async (name) => (await client.listTools()).find((tool) => tool.name === name),
     getGuides: () => client.getGuides(),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, undefined)),
     call: (name, args, { isKeyed, ...options }) => client.call(name, args, { ...options, keepAnswer: isKeyed }),

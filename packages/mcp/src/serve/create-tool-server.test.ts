@@ -12,18 +12,18 @@ async function connect(
   call: (args: object, call: OfferedCall) => string,
   parameters: object = { type: "object" },
 ): Promise<Client> {
+  const tool = {
+    name: "tool",
+    description: "A tool.",
+    parameters,
+    output: { type: "array" },
+    readOnly: false,
+    idempotent: true,
+  };
   const source: ToolSource = {
     maxTimeoutMs: 1_000,
-    listTools: async () => [
-      {
-        name: "tool",
-        description: "A tool.",
-        parameters,
-        output: { type: "array" },
-        readOnly: false,
-        idempotent: true,
-      },
-    ],
+    listTools: async () => [tool],
+    findTool: async (name) => (name === tool.name ? tool : undefined),
     getGuides: async () => [],
     toolCallIdOf: (key) => `id of ${key}`,
     call: async (toolName, args, offered) => ({

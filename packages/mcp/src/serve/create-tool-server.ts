@@ -146,6 +146,6 @@ async function advertisedSchema(
   { structuredContent }: CallToolResult,
 ): Promise<Record<string, unknown> | undefined> {
   if (structuredContent === undefined) return undefined;
-  const tool = (await source.listTools()).find((each) => each.name === name);
+  const tool = await source.findTool(name);
   return tool === undefined ? undefined : (advertisedOutput(tool) as Record<string, unknown> | undefined);
 }

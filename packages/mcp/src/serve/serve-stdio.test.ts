@@ -20,11 +20,11 @@ interface Conversation extends AsyncDisposable {
   readonly isEnded: () => boolean;
 }
 
+const say = { name: "say", description: "Says.", parameters: { type: "object" }, readOnly: true, idempotent: true };
 const source: ToolSource = {
   maxTimeoutMs: 1_000,
-  listTools: async () => [
-    { name: "say", description: "Says.", parameters: { type: "object" }, readOnly: true, idempotent: true },
-  ],
+  listTools: async () => [say],
+  findTool: async (name) => (name === say.name ? say : undefined),
   getGuides: async () => [],
   toolCallIdOf: () => "id",
   call: async (toolName, args) => ({ toolCallId: "id", toolName, content: JSON.stringify(args) }),

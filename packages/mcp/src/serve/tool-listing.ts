@@ -68,5 +68,14 @@ function listable({
 /** Keywords of a schema for any object. */
 const VAGUE: ReadonlySet<string> = new Set(["$schema", "title", "description", "additionalProperties"]);
 
+/** True if a client may have to send some of the tool's arguments as headers, too. */
+export function namesHeaders(tool: OfferedTool): boolean {
+  const isNaming = naming.get(tool) ?? JSON.stringify(tool.parameters).includes('"x-mcp-header"');
+  naming.set(tool, isNaming);
+  return isNaming;
+}
+
+const naming = new WeakMap<OfferedTool, boolean>();
+
 /** The objects of a source that has not changed are the same. */
 const listed = new WeakMap<OfferedTool, Tool>();

@@ -80,6 +80,8 @@ export interface ToolSource {
   readonly runs?: OfferedRuns | undefined;
   /** The tools that the client may use now, in an order that never changes. */
   listTools(): Promise<readonly OfferedTool[]>;
+  /** One of them by its name, without a look at the others. */
+  findTool(name: string): Promise<OfferedTool | undefined>;
   getGuides(): Promise<readonly ToolGuide[]>;
   /** The id of a call: a new one, or the one that belongs to the client's idempotency key, and to no other client's. */
   toolCallIdOf(idempotencyKey: string | undefined): string;

@@ -82,6 +82,8 @@ export interface ToolCaller extends AsyncDisposable {
   readonly tools: ToolRegistry;
   /** The tools that the caller on whose behalf calls are made here may use. */
   toolsOf(caller: string): readonly ToolRegistration[];
+  /** The one of them that has a name, found without a look at the others. */
+  findTool(name: string, caller: string): ToolRegistration | undefined;
   /**
    * The guides of the services of which a caller may use a tool, sorted by name, once discovery is over.
    * @param by on whose behalf calls are made; the agent itself by default
@@ -224,6 +226,7 @@ export async function createToolCaller(bus: Bus, options: ToolCallerOptions): Pr
     agent: self,
     tools: tools.usable,
     toolsOf: (caller) => tools.of(caller),
+    findTool: (name, caller) => tools.find(name, caller),
     get resumed() {
       return resumed.all;
     },

@@ -38,6 +38,11 @@ export function gatewayToolSource(
       await caller.discovered();
       return listTools(caller.toolsOf(by ?? caller.agent));
     },
+    async findTool(name) {
+      await caller.discovered();
+      const found = caller.findTool(name, by ?? caller.agent);
+      return found && listTools([found])[0];
+    },
     getGuides: () => caller.getGuides(by),
     toolCallIdOf: (key) => (key === undefined ? newId() : callIdOf(key, by)),
     async call(name, args, { isKeyed, timeoutMs = Math.min(defaultMs, maxTimeoutMs), signal: cancelled, ...asked }) {

@@ -54,21 +54,24 @@ export function mcpDoor(
         error: { code: INVALID_REQUEST, message: error.message, data: errorBody(error) },
       });
     }
-    const gone = new AbortController();
-    outgoing.once("close", () => gone.abort());
+    const controller = new AbortController();
+    outgoing.once("close", () => {
+      if (!outgoing.writableFinished) controller.abort(); // after its answer there is nothing to cancel
+    });
 
     const headers = Object.entries(incoming.headers).filter(
       (entry): entry is [string, string] => READ.test(entry[0]) && typeof entry[1] === "string",
     );
-    const request = new Request(c.req.url, { method, headers, signal: gone.signal });
-    const response = await (await endpoint()).fetch(request, { caller, body });
+    const request = new Request(c.req.url, { method, headers, signal: controller.signal });
+    const response = await (await endpoint()).fetch(request, { caller, body, controller });
     if (!(response.headers.get("content-type") ?? "").startsWith("text/event-stream")) {
-      const [text, status, named] = [
-        await response.text(),
-        response.status as ContentfulStatusCode,
-        Object.fromEntries(response.headers),
-      ];
-      return text === "" ? c.body(null, status, named) : c.body(text, status, named);
+      const [text, named] = [await response.text(), Object.fromEntries(response.headers)];
+      const status = response.status as ContentfulStatusCode;
+      if (text === "") return c.body(null, status, named);
+      if (status !== 200) return c.body(text, status, named);
+      // Written here it is one piece, where a Response is a stream that is read again.
+      outgoing.writeHead(200, { ...named, "content-length": Buffer.byteLength(text) }).end(text);
+      return RESPONSE_ALREADY_SENT;
     }
 
     using _recheck = isListening(method, c.req.header("mcp-method")) ? recheck(c, authenticate, recheckMs) : undefined;

@@ -5,12 +5,13 @@ import {
   type McpHttpHandler,
   McpServer,
   type RequestId,
+  type Server,
 } from "@modelcontextprotocol/server";
 import type { Logger } from "@rockbot/bus";
 import { ToolError, ToolErrorCode } from "@rockbot/contracts";
 import { boundedSchemaValidator } from "../../schema/bounded-schema-validator.ts";
 import { createToolServer, type ToolServerOptions } from "../create-tool-server.ts";
-import { toListedTool } from "../tool-listing.ts";
+import { namesHeaders, toListedTool } from "../tool-listing.ts";
 import type { ToolSource } from "../tool-source.ts";
 import type { Session } from "./session.ts";
 import { SessionSharing } from "./session-sharing.ts";
@@ -39,6 +40,8 @@ export interface EndpointRequest {
   readonly caller: string | undefined;
   /** The body of a POST as JSON. */
   readonly body?: unknown;
+  /** Aborts the request's signal: when its client is gone, or has cancelled what it asked for. */
+  readonly controller: AbortController;
 }
 
 /** The sessions and listeners of an endpoint at this moment. */
@@ -78,8 +81,10 @@ export class ToolEndpoint implements AsyncDisposable {
     this.#sessions = new Sessions(options);
     this.#sharing = new SessionSharing(this.#sessions, { shared: options.shared, log: options.log });
     this.#handler = createMcpHandler(
-      ({ authInfo, requestInfo, era }) =>
-        modernServer(sourceOf(authInfo?.extra?.["caller"] as string | undefined), requestInfo, { ...options, era }),
+      ({ authInfo, era }) => {
+        const { caller, toolName } = (authInfo?.extra ?? {}) as RequestFacts;
+        return serverOf(sourceOf(caller), era === "modern" ? toolName : undefined, { ...options, era });
+      },
       {
         keepAliveMs,
         maxSubscriptions: Number.MAX_SAFE_INTEGER, // bounded here, by caller
@@ -94,15 +99,15 @@ export class ToolEndpoint implements AsyncDisposable {
   }
 
   /**
-   * Answers a request. Its signal is to abort when the client is gone.
+   * Answers a request.
    * @throws {ToolError} for what is refused before the protocol: too many sessions or listeners
    */
-  async fetch(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
-    if (request.method === "GET") return this.#listen(request, caller);
-    if (request.method === "DELETE") return this.#endSession(request, caller);
-    if (!(await isLegacyRequest(request, body))) return this.#fetchModern(request, { caller, body });
-    if (Array.isArray(body)) return refusal(400, INVALID_REQUEST, "Send one message: batches are not taken");
-    return this.#fetchLegacy(request, { caller, body });
+  async fetch(request: Request, asked: EndpointRequest): Promise<Response> {
+    if (request.method === "GET") return this.#listen(request, asked.caller);
+    if (request.method === "DELETE") return this.#endSession(request, asked.caller);
+    if (!(await isLegacyRequest(request, asked.body))) return this.#fetchModern(request, asked);
+    if (Array.isArray(asked.body)) return refusal(400, INVALID_REQUEST, "Send one message: batches are not taken");
+    return this.#fetchLegacy(request, asked);
   }
 
   tell(): void {
@@ -127,36 +132,31 @@ export class ToolEndpoint implements AsyncDisposable {
     await this.#handler.close();
   }
 
-  async #fetchModern(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
-    const exchange = linked(request);
-    const isListener = (body as { readonly method?: unknown } | null)?.method === LISTEN;
+  async #fetchModern(request: Request, asked: EndpointRequest): Promise<Response> {
+    if (messageOf(asked).method !== LISTEN) return this.#handle(request, asked);
     using stack = new DisposableStack();
-    if (isListener) stack.use(this.#noteListener(caller, exchange.controller));
-    const response = await this.#handle(exchange.request, { caller, body });
+    stack.use(this.#noteListener(asked.caller, asked.controller));
+    const response = await this.#handle(request, asked);
     const noted = stack.move();
     return whenEnded(response, () => noted.dispose());
   }
 
-  async #fetchLegacy(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+  async #fetchLegacy(request: Request, asked: EndpointRequest): Promise<Response> {
+    const { caller, body, controller } = asked;
     const given = request.headers.get(SESSION_HEADER);
-    if (given === null && isInitializeRequest(body)) return this.#initialize(request, { caller, body });
+    if (given === null && isInitializeRequest(body)) return this.#initialize(request, asked);
     const session = given === null ? undefined : await this.#sharing.find(given, caller);
     if (given !== null && session === undefined) return noSession();
-    const { method, id, params } = (body ?? {}) as {
-      readonly method?: unknown;
-      readonly id?: RequestId;
-      readonly params?: { readonly requestId?: RequestId };
-    };
+    const { method, id, params } = messageOf(asked);
     if (method === "notifications/cancelled" && params?.requestId !== undefined && session !== undefined)
       await this.#sharing.cancel(session, params.requestId);
     const isRequest = typeof method === "string" && id !== undefined;
     if (isRequest && session?.isTaken(id))
       return refusal(400, INVALID_REQUEST, `A request with the id ${JSON.stringify(id)} still runs: choose another`);
 
-    const exchange = linked(request);
     using stack = new DisposableStack();
-    if (isRequest && session !== undefined) stack.use(session.run(id, exchange.controller));
-    const response = await this.#handle(exchange.request, { caller, body });
+    if (isRequest && session !== undefined) stack.use(session.run(id, controller));
+    const response = await this.#handle(request, asked);
     const noted = stack.move();
     return withSession(
       whenEnded(response, () => noted.dispose()),
@@ -165,10 +165,10 @@ export class ToolEndpoint implements AsyncDisposable {
   }
 
   /** Opens a session, unless the protocol refuses. */
-  async #initialize(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+  async #initialize(request: Request, asked: EndpointRequest): Promise<Response> {
     this.#refuseIfStopping();
-    const session = this.#sessions.open(caller);
-    const response = await this.#handle(request, { caller, body });
+    const session = this.#sessions.open(asked.caller);
+    const response = await this.#handle(request, asked);
     if (response.ok) {
       await this.#sharing.note(session);
       return withSession(response, session);
@@ -177,11 +177,12 @@ export class ToolEndpoint implements AsyncDisposable {
     return response;
   }
 
-  #handle(request: Request, { caller, body }: EndpointRequest): Promise<Response> {
+  #handle(request: Request, asked: EndpointRequest): Promise<Response> {
+    const { caller, body } = asked;
     // The token has been looked at by the calling code, and goes no further.
     return this.#handler.fetch(request, {
       parsedBody: body ?? null,
-      authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller } },
+      authInfo: { token: "", clientId: caller ?? "", scopes: [], extra: { caller, toolName: toolNameOf(asked) } },
     });
   }
 
@@ -238,32 +239,44 @@ export class ToolEndpoint implements AsyncDisposable {
   }
 }
 
-/** The request under a signal that can be aborted from here as well as by its client's end. */
-function linked(request: Request): { readonly request: Request; readonly controller: AbortController } {
-  const controller = new AbortController();
-  const { signal, method, url, headers } = request;
-  if (signal.aborted) controller.abort();
-  else signal.addEventListener("abort", () => controller.abort(), { once: true, signal: controller.signal });
-  return { controller, request: new Request(url, { method, headers, signal: controller.signal }) };
+/** The words of a request that the making of its server needs. */
+interface RequestFacts {
+  readonly caller?: string | undefined;
+  /** The tool that it calls. */
+  readonly toolName?: string | undefined;
+}
+
+interface Message {
+  readonly method?: unknown;
+  readonly id?: RequestId;
+  readonly params?: { readonly requestId?: RequestId; readonly name?: unknown };
+}
+
+/** The message of a request, of which nothing is checked yet. */
+const messageOf = ({ body }: EndpointRequest): Message => (body ?? {}) as Message;
+
+function toolNameOf(asked: EndpointRequest): string | undefined {
+  const { method, params } = messageOf(asked);
+  return method === "tools/call" && typeof params?.name === "string" ? params.name : undefined;
 }
 
 /**
- * The SDK compares `Mcp-Param-*` headers with a call's arguments, if it is given its own kind of server: by the schema
- * that the tool is listed with.
+ * A server for one request. The SDK compares `Mcp-Param-*` headers with a call's arguments, if it is given its own kind
+ * of server. It goes by the schema that the tool is listed with. Other calls do without a second server.
  */
-async function modernServer(
+async function serverOf(
   source: ToolSource,
-  request: Request | undefined,
+  toolName: string | undefined,
   options: ToolServerOptions,
-): Promise<McpServer> {
-  const tools = request?.headers.get("mcp-method") === "tools/call" ? await source.listTools() : [];
+): Promise<McpServer | Server> {
+  const server = createToolServer(source, options);
+  const tool = toolName === undefined ? undefined : await source.findTool(toolName);
+  if (tool === undefined || !namesHeaders(tool)) return server;
   const shell = new McpServer(
     { name: "rockbot", version: options.version },
     { jsonSchemaValidator: boundedSchemaValidator },
   );
-  const toolInputSchemaJson = (name: string) =>
-    tools.filter((tool) => tool.name === name).map((tool) => toListedTool(tool).inputSchema)[0];
-  return Object.assign(shell, { server: createToolServer(source, options), toolInputSchemaJson });
+  return Object.assign(shell, { server, toolInputSchemaJson: () => toListedTool(tool).inputSchema });
 }
 
 const withSession = (response: Response, session: Session | undefined): Response => {

@@ -1,12 +1,12 @@
 /**
- * The same response. Calls `onEnd` once its body has been read to the end or is not wanted any more; at once if it is
+ * The response. Calls `onEnd` once its body has been read to the end or is not wanted any more; at once if it is
  * no stream.
  */
 export function whenEnded(response: Response, onEnd: () => void): Response {
   const { body, status, headers } = response;
   if (body === null || !(headers.get("content-type") ?? "").startsWith("text/event-stream")) {
     onEnd();
-    return new Response(body, { status, headers });
+    return response;
   }
   const reader = body.getReader();
   const monitored = new ReadableStream<Uint8Array>(

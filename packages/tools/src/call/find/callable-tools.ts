@@ -88,9 +88,20 @@ export class CallableTools implements AsyncDisposable {
       caller === self || policy === undefined
         ? this.usable.getTools()
         : usableBy(caller, policy.current(), this.registry.getTools());
-    return usable.map((tool) =>
-      withOpenEnums(tool, decide(caller, policy, this.registry, tool.name, false)?.argumentRules),
-    );
+    return usable.map((tool) => this.#shown(tool, caller));
+  }
+
+  /** One of them by its name, if the caller may use it. */
+  find(name: string, caller: string): ToolRegistration | undefined {
+    const { policy } = this.#options;
+    const tool = this.registry.get(name);
+    if (tool === undefined) return undefined;
+    if (policy !== undefined && usableBy(caller, policy.current(), [tool]).length === 0) return undefined;
+    return this.#shown(tool, caller);
+  }
+
+  #shown(tool: ToolRegistration, caller: string): ToolRegistration {
+    return withOpenEnums(tool, decide(caller, this.#options.policy, this.registry, tool.name, false)?.argumentRules);
   }
 
   mayUse(tool: string, caller: string): boolean {
