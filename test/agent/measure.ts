@@ -173,7 +173,7 @@ its beginning, and ${(loadavg()[0] ?? 0).toFixed(1)} with its own at its end. Al
 ${SESSIONS} sessions, each row for ${MS / 1_000} s after a warm-up. A turn is a call of \`agent__chat\`. The model is an HTTP server in a process of its own, which checks each request as its makers do.
 Each of its answers begins after ${MODEL_MS} ms, and streams 400 characters. A turn with two tool calls has two answers. The calls run at once, are claimed, and do nothing.
 
-The overhead is the time of a turn as its caller sees it, less the time of its requests at the model's server. That server counts from the head of a request to the end of
+The overhead is the time of a turn as its caller sees it, less the time of its requests at the model's server. The server counts from the head of a request to the end of
 its answer. So the overhead has the agent's side of HTTP, the SDK that reads the stream, the bus, the stores and the tool calls. With turns at a fixed rate, a turn's
 time begins when it is due. Processor time is that of the agent's process; of one process that is the tool and the asker, too.
 
