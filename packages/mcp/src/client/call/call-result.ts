@@ -26,6 +26,8 @@ export interface TextNote {
   readonly _meta?: unknown;
 }
 
+/** As long as addresses are. */
+const MAX_LABEL = 2_000;
 /** Says on each answer who gave it, which is known. */
 const PROTOCOL_META = "io.modelcontextprotocol/";
 
@@ -67,15 +69,15 @@ export function describeBlock(block: ContentBlock, index: number): string {
   switch (block.type) {
     case "image":
     case "audio":
-      return `[${block.type} ${block.mimeType}, ${bytesOf(block.data)} bytes: ${where}]`;
+      return `[${block.type} ${label(block.mimeType)}, ${bytesOf(block.data)} bytes: ${where}]`;
     case "resource_link":
-      return `[link to the resource ${block.uri}${block.name === "" ? "" : `, "${block.name}"`}: ${where}]`;
+      return `[link to the resource ${label(block.uri)}${block.name === "" ? "" : `, "${label(block.name)}"`}: ${where}]`;
     case "resource": {
       const { resource } = block;
-      const kind = resource.mimeType === undefined ? "" : `, ${resource.mimeType}`;
+      const name = label(resource.uri) + (resource.mimeType === undefined ? "" : `, ${label(resource.mimeType)}`);
       return "text" in resource
-        ? `[resource ${resource.uri}${kind}: ${where}]\n${resource.text}`
-        : `[resource ${resource.uri}${kind}, ${bytesOf(resource.blob)} bytes: ${where}]`;
+        ? `[resource ${name}: ${where}]\n${resource.text}`
+        : `[resource ${name}, ${bytesOf(resource.blob)} bytes: ${where}]`;
     }
     default:
       return describeUnknownBlock(block, index);
@@ -88,6 +90,9 @@ export function describeUnknownBlock(block: unknown, index: number): string {
   const line = `[content of the type ${cleanText(String(type), 80)}: ${placeOf(index)}]`;
   return typeof text === "string" ? `${line}\n${text}` : line;
 }
+
+/** A server's word for a block, as it may stand in a line of ours: the whole is in the block. */
+const label = (text: string): string => cleanText(text, MAX_LABEL).replaceAll(/\s+/g, " ");
 
 const placeOf = (index: number): string => `structured.$content[${index}]`;
 
