@@ -329,8 +329,8 @@ function addFileRoutes(app: Hono<GatewayEnv>, doors: FileDoors): void {
   app.get(FILES_PATH, doors.list);
   app.get(FILE_PATH, doors.read);
   app.delete(FILE_PATH, doors.remove);
-  app.all(FILES_PATH, onlyMethod("GET, PUT"));
-  app.all(FILE_PATH, onlyMethod("GET, DELETE"));
+  app.all(FILES_PATH, onlyMethod("GET, HEAD, PUT"));
+  app.all(FILE_PATH, onlyMethod("GET, HEAD, DELETE"));
 }
 
 function addFallbacks(app: Hono<GatewayEnv>, log: Logger): void {

@@ -7,7 +7,7 @@ import { fileDoors } from "./files-app.ts";
 const request = (body: Readable, run: () => void = () => {}) =>
   ({
     env: { incoming: Object.assign(body, { headers: {} }) },
-    req: { query: () => "a.txt", header: () => undefined },
+    req: { query: (name?: string) => (name === undefined ? { name: "a.txt" } : "a.txt"), header: () => undefined },
     get: (name: string) =>
       name === "caller" ? "ann" : { receive: <T>(read: () => Promise<T>): Promise<T> => read(), run },
   }) as unknown as Parameters<ReturnType<typeof fileDoors>["put"]>[0];

@@ -48,7 +48,10 @@ test("a caller keeps a file, reads it in whole and in part, lists it and deletes
   const part = await gateway.get(path, { ...bearer("ann-token"), range: "bytes=4-6" });
   expect(part).toMatchObject({ status: 206, text: "1,2", headers: { "content-range": "bytes 4-6/8" } });
   expect((await gateway.get(path, { ...bearer("ann-token"), range: "bytes=-2" })).text).toBe("2\n");
-  expect((await gateway.get(path, { ...bearer("ann-token"), range: "bytes=8-" })).status).toBe(416);
+  expect(await gateway.get(path, { ...bearer("ann-token"), range: "bytes=8-" })).toMatchObject({
+    status: 416,
+    headers: { "content-range": "bytes */8" },
+  });
   expect((await gateway.get(path, { ...bearer("ann-token"), range: "bytes=0-1,4-5" })).status).toBe(200);
   const ifSame = { ...bearer("ann-token"), range: "bytes=4-6", "if-range": '"of another file"' };
   expect(await gateway.get(path, ifSame)).toMatchObject({ status: 200, text: "a,b\n1,2\n" });
@@ -58,6 +61,24 @@ test("a caller keeps a file, reads it in whole and in part, lists it and deletes
   ).toBe(204);
   expect((await gateway.get(path)).status).toBe(404);
   expect((await gateway.get("")).json).toEqual({ files: [] });
+});
+
+test("a head tells of a file without its bytes, and says for what part there is none", async () => {
+  await using gateway = await startWithFiles();
+  const path = `/v1/files/${handleOf(await gateway.put("data.csv", "a,b\n1,2\n"))}`;
+  const head = await gateway.send({ method: "HEAD", path, headers: bearer("ann-token") });
+  expect(head).toMatchObject({ status: 200, text: "", headers: { "content-length": "8", "accept-ranges": "bytes" } });
+  const post = await gateway.send({ method: "POST", path, headers: bearer("ann-token") }, "x");
+  expect(post).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, DELETE" } });
+});
+
+test("a file is not kept under a query that nobody reads", async () => {
+  await using gateway = await startWithFiles();
+  const query = { method: "PUT", path: "/v1/files?name=data.csv&ttl=5", headers: bearer("ann-token") };
+  expect(await gateway.send(query, "a")).toMatchObject({
+    status: 400,
+    json: { message: expect.stringContaining('"ttl"') },
+  });
 });
 
 test("a file of many pieces comes back as it went in", async () => {

@@ -55,6 +55,12 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
           HttpErrorCode.UnsupportedMediaType,
           "Cannot keep the file: send it without a content encoding",
         );
+      const unknown = Object.keys(c.req.query()).filter((name) => name !== "name");
+      if (unknown.length > 0)
+        throw new ToolError(
+          ToolErrorCode.InvalidArguments,
+          `Cannot keep the file: the query may have a name, and no ${unknown.map((name) => JSON.stringify(name.slice(0, 80))).join(", ")}`,
+        );
       const visit = c.get("visit");
       const file = {
         name: c.req.query("name") ?? "",
@@ -79,6 +85,7 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
       const { facts, read } = await files.open({ owner: ownerOf(c), handle, key });
       // Files have no validators, so no condition of If-Range can hold.
       const asked = c.req.header("if-range") === undefined ? c.req.header("range") : undefined;
+      c.header("content-range", `bytes */${facts.size}`); // of a refusal: what is sent has headers of its own
       const range = rangeOf(asked, facts.size);
       const answer: Record<string, string> = {
         ...headers,
