@@ -34,3 +34,42 @@ test.each([
 ])("an answer ends with %s, and not with its connection", async (_, pieces, expected) => {
   expect(await read(pieces)).toBe(expected);
 });
+
+test.each([0, 20])(
+  "an answer whose end comes %i ms after its last event leaves its connection to the next",
+  async (gapMs) => {
+    let connections = 0;
+    const server = createServer((_, response) => {
+      response.writeHead(200, { "content-type": "text/event-stream" });
+      response.write(`${delta}data: [DONE]\n\n`);
+      setTimeout(() => response.end(), gapMs);
+    });
+    server.on("connection", () => connections++);
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    try {
+      const ask = watchedFetch({ firstByteMs: 20_000, idleMs: 20_000, subject: "a model", protocol: "openai" });
+      for (let i = 0; i < 4; i++) {
+        await (await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
+        await new Promise((resolve) => setTimeout(resolve, gapMs + 50));
+      }
+      expect(connections).toBe(1);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  },
+);
+
+test("a connection whose answer never ends is closed soon after the last event", async () => {
+  const closed = Promise.withResolvers<void>();
+  const server = createServer((_, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    response.write(`${delta}data: [DONE]\n\n`);
+    response.on("close", () => closed.resolve());
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const ask = watchedFetch({ firstByteMs: 20_000, idleMs: 20_000, subject: "a model", protocol: "openai" });
+  await (await ask(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)).text();
+  await closed.promise;
+  server.close();
+});

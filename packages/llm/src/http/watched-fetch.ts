@@ -17,6 +17,9 @@ export interface Watch {
 
 /** An answer with more bytes on the wire is broken off. */
 const MAX_BYTES = 128 * 1024 * 1024;
+/** The longest wait for the end of an answer that has told its last event. A proxy may never send it. */
+const REST_MS = 1_000;
+const MAX_REST_BYTES = 64 * 1024;
 /** The bound of an answer that is no stream: so far only errors. */
 const MAX_WHOLE_BYTES = 1024 * 1024;
 
@@ -120,7 +123,7 @@ function counted(
       });
     const end = mark.endIn(value);
     if (end === undefined) return { whole: lines.take(value), isLast: false };
-    void reader.cancel().catch(() => {});
+    void readRest(reader);
     return { whole: lines.take(Buffer.concat([value.subarray(0, end), Buffer.from("\n\n")])), isLast: true };
   }
   return new ReadableStream({
@@ -146,6 +149,27 @@ function counted(
       await reader.cancel(reason);
     },
   });
+}
+
+/**
+ * Reads what comes after the last event, which may be nothing but the end: `fetch` uses a connection again only once
+ * its answer has ended.
+ */
+async function readRest(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<void> {
+  const leave = (): void => void reader.cancel().catch(() => {});
+  const timer = setTimeout(leave, REST_MS).unref();
+  try {
+    for (let bytes = 0; bytes <= MAX_REST_BYTES; ) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      bytes += value.length;
+    }
+    leave();
+  } catch {
+    // Its connection is gone. The answer is whole.
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 /** The last event of OpenAI's protocol, and of Anthropic's. */
