@@ -21,10 +21,11 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
   const owners = new Map<string, OwnedEntries>();
   const bounds = { ...DEFAULT_LIMITS, ...limits };
 
-  function sweep(): void {
+  /** @param writer who is about to put entries, and so stays also if all it had has expired */
+  function sweep(writer?: OwnedEntries): void {
     for (const [owner, entries] of owners) {
       entries.sweep();
-      if (entries.isEmpty) owners.delete(owner);
+      if (entries.isEmpty && entries !== writer) owners.delete(owner);
     }
   }
   /**
@@ -51,7 +52,7 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
       list: async (prefix) => owners.get(owner)?.list(prefix) ?? [],
     });
 
-  const sweeping = setInterval(sweep, SWEEP_MS).unref();
+  const sweeping = setInterval(() => sweep(), SWEEP_MS).unref();
   return {
     of: memories,
     async [Symbol.asyncDispose]() {
@@ -63,7 +64,7 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
 
 /** What concerns the entries of all owners. */
 interface AllEntries {
-  sweep(): void;
+  sweep(writer: OwnedEntries): void;
   makeRoom(writer: OwnedEntries, more: number, keys: ReadonlySet<string>): void;
 }
 
@@ -96,7 +97,7 @@ class OwnedEntries {
         throw new MemoryChangedError(info.key, version);
     }
     const kept = entries.map(({ info, value }) => ({ info, value, bytes: bytesOf(info, isNarrow(value)) }));
-    if (this.#exceededBy(kept) !== undefined) this.#all.sweep(); // before anything is said to be full
+    if (this.#exceededBy(kept) !== undefined) this.#all.sweep(this); // before anything is said to be full
     const bytes = kept.reduce((sum, entry) => sum + entry.bytes, 0);
     const isOver = ["bytes", "total"].includes(this.#exceededBy(kept)?.kind ?? "");
     if (isOver && bytes <= this.#limits.maxBytes) this.#makeRoom(kept, bytes);
@@ -151,14 +152,18 @@ class OwnedEntries {
   }
 
   list(prefix: string): readonly MemoryEntryInfo[] {
-    this.sweep();
-    const within = [...this.#namespaces].filter(
-      ([namespace]) => namespace.startsWith(prefix) || prefix.startsWith(namespace),
-    );
-    const found = within.flatMap(([, entries]) =>
-      [...entries.values()].map(({ info }) => info).filter(({ key }) => key.startsWith(prefix)),
+    const now = Date.now();
+    const found = this.#within(prefix).flatMap((entries) =>
+      [...entries.values()].flatMap(({ info }) => (info.expiresAt > now && info.key.startsWith(prefix) ? [info] : [])),
     );
     return found.sort((a, b) => (a.key < b.key ? -1 : 1));
+  }
+
+  /** The namespaces that may have keys with this beginning: one, where it says which. */
+  #within(prefix: string): readonly ReadonlyMap<string, Kept>[] {
+    const namespace = namespaceOf(prefix);
+    if (namespace !== prefix) return [this.#namespaces.get(namespace) ?? new Map()];
+    return [...this.#namespaces].flatMap(([name, entries]) => (name.startsWith(prefix) ? [entries] : []));
   }
 
   sweep(): void {
