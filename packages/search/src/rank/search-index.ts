@@ -194,8 +194,11 @@ export class SearchIndex {
     const found: Variant[] = [[pair, 1]];
     if (this.#extras.identifiers) found.push([this.#forms.term(first.written + second.written), 1]);
     for (const synonym of this.#forms.synonyms(pair)) found.push([synonym, SYNONYM_WEIGHT]);
-    for (const [one, weight] of variants.get(first.term) ?? [])
-      for (const [other, otherWeight] of variants.get(second.term) ?? [])
+    const knownOf = (word: Word): Variant[] =>
+      (variants.get(word.term) ?? []).filter(([term]) => this.#words.has(term));
+    const others = knownOf(second);
+    for (const [one, weight] of others.length === 0 ? [] : knownOf(first))
+      for (const [other, otherWeight] of others)
         if (weight * otherWeight < 1) found.push([`${one} ${other}`, weight * otherWeight]);
     return found;
   }
@@ -210,10 +213,12 @@ export class SearchIndex {
     variants: readonly Variant[],
     shares?: Map<number, Pick<Match, "share" | "words">>,
   ): number {
-    const [best, rarest, named] = [new Map<number, number>(), new Map<number, number>(), new Set<number>()];
     const own = variants[0]?.[0] ?? "";
     const most = idfOf(this.#documents.size, this.#postingsOf(own).get(own)?.size ?? 1);
-    for (const [term, share] of variants) {
+    const known = variants.filter(([term]) => this.#postingsOf(term).has(term));
+    if (known.length === 0) return most;
+    const [best, rarest, named] = [new Map<number, number>(), new Map<number, number>(), new Set<number>()];
+    for (const [term, share] of known) {
       const posting = this.#postingsOf(term).get(term);
       if (posting === undefined) continue;
       const idf = idfOf(this.#documents.size, posting.size);
@@ -223,6 +228,7 @@ export class SearchIndex {
         for (let at = 0; at < counts.length; at++) frequency += (counts[at] ?? 0) * (norms[at] ?? 0);
         const score = (weight * share * idf * frequency * (K1 + 1)) / (frequency + K1);
         if (score > (best.get(slot) ?? 0)) best.set(slot, score);
+        if (shares === undefined) continue;
         if (NAMES.some((at) => (counts[at] ?? 0) > 0)) named.add(slot);
         if (share * idf > (rarest.get(slot) ?? 0)) rarest.set(slot, Math.min(most, share * idf));
       }
