@@ -1,4 +1,4 @@
-import type { DatabaseSync, SQLInputValue, SQLOutputValue } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, SQLOutputValue, StatementSync } from "node:sqlite";
 import { StoreUnavailableError } from "@rockbot/records";
 import { inTransaction, unavailable } from "@rockbot/records/sqlite";
 
@@ -12,6 +12,8 @@ export class SharedDatabase implements AsyncDisposable {
   readonly where: string;
   readonly #db: DatabaseSync;
   readonly #busyTimeoutMs: number;
+  /** The statements by their text. Each turn reads several times, and most of a short read is its preparation. */
+  readonly #statements = new Map<string, StatementSync>();
   #changing: Promise<unknown> = Promise.resolve();
   #isClosed = false;
 
@@ -46,16 +48,17 @@ export class SharedDatabase implements AsyncDisposable {
     }
   }
 
+  /** @param sql one of a few texts, as each is kept: values are arguments */
   one(sql: string, ...values: SQLInputValue[]): Row | undefined {
-    return this.#db.prepare(sql).get(...values);
+    return this.#prepared(sql).get(...values);
   }
 
   all(sql: string, ...values: SQLInputValue[]): readonly Row[] {
-    return this.#db.prepare(sql).all(...values);
+    return this.#prepared(sql).all(...values);
   }
 
   run(sql: string, ...values: SQLInputValue[]): void {
-    this.#db.prepare(sql).run(...values);
+    this.#prepared(sql).run(...values);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -63,6 +66,12 @@ export class SharedDatabase implements AsyncDisposable {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#db.close();
+  }
+
+  #prepared(sql: string): StatementSync {
+    const statement = this.#statements.get(sql) ?? this.#db.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
   }
 
   #check(): void {
