@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 
 export interface Hearing<T> {
   /** Gets each piece. It ends the reading if it throws, or if it returns true: then this piece counts as the last. */
@@ -8,11 +8,11 @@ export interface Hearing<T> {
 }
 
 /**
- * Reads the body of a request of a server, which outlives a refusal: its answer still goes out. It listens to the
- * request, as an iterator of a stream costs more than all else that is done with a small body.
+ * Reads a stream, such as the body of a request, and leaves it paused where the reading ends early: an answer to the
+ * request can still go out. It listens, as an iterator of a stream costs more than all else that is done with a small body.
  * @throws {Error} what `take` throws, or if the connection ends before
  */
-export function hearIncoming<T>(incoming: IncomingMessage, { take, end }: Hearing<T>): Promise<T> {
+export function hearIncoming<T>(incoming: Readable, { take, end }: Hearing<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const hold = (chunk: Buffer): void => {
       try {

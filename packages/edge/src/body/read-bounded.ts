@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { Readable } from "node:stream";
 import { hearIncoming } from "./hear-incoming.ts";
 
 /** A body has more bytes than are taken of it. */
@@ -21,8 +21,8 @@ export async function readBounded(chunks: AsyncIterable<Uint8Array>, maxBytes: n
   return Buffer.concat(held, bytes);
 }
 
-/** The same for a request of a server: see hearIncoming. */
-export function readIncoming(incoming: IncomingMessage, maxBytes: number): Promise<Buffer> {
+/** The same for a stream of Node: see hearIncoming. */
+export function readIncoming(incoming: Readable, maxBytes: number): Promise<Buffer> {
   const held: Buffer[] = [];
   let bytes = 0;
   return hearIncoming(incoming, {

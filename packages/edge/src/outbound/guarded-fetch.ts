@@ -17,7 +17,15 @@ const agents = new Map<string, Agent>();
  * the named place is allowed, not a place that it redirects to.
  * @throws {RangeError} if an exception of `allowAddresses` cannot be read
  */
-export function guardedFetch({ allowPorts, allowAddresses }: AddressPolicyOptions): typeof globalThis.fetch {
+export function guardedFetch(guard: AddressPolicyOptions): typeof globalThis.fetch {
+  const agent = guardedAgent(guard);
+  const guarded = (url: string | URL, init: Parameters<typeof fetch>[1] = {}) =>
+    fetch(url, { ...init, redirect: "error", dispatcher: agent });
+  return guarded as unknown as typeof globalThis.fetch; // the same interface, by undici's own types
+}
+
+/** The connections of a `guardedFetch`. @throws as that */
+export function guardedAgent({ allowPorts, allowAddresses }: AddressPolicyOptions): Agent {
   const key = JSON.stringify([allowPorts, allowAddresses]);
   const agent =
     agents.get(key) ??
@@ -29,7 +37,5 @@ export function guardedFetch({ allowPorts, allowAddresses }: AddressPolicyOption
       connections: CONNECTIONS,
     });
   agents.set(key, agent);
-  const guarded = (url: string | URL, init: Parameters<typeof fetch>[1] = {}) =>
-    fetch(url, { ...init, redirect: "error", dispatcher: agent });
-  return guarded as unknown as typeof globalThis.fetch; // the same interface, by undici's own types
+  return agent;
 }

@@ -7,6 +7,7 @@ export { BlockedAddressError, ConnectTimeoutError, createGuardedAgent } from "./
 export { guardedFetch } from "./guarded-fetch.ts";
 export { errorBody, jsonBody } from "./json-body.ts";
 export type { Lookup } from "./name-lookup.ts";
+export { type PostAnswer, postText } from "./post-text.ts";
 export { postWebhook, signedHeaders, type Webhook } from "./post-webhook.ts";
 export { type ForwardProxy, startForwardProxy } from "./proxy/forward-proxy.ts";
 export {

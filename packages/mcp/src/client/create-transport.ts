@@ -5,7 +5,6 @@ import {
   type Transport,
 } from "@modelcontextprotocol/client";
 import { registerSecret } from "@rockbot/base/redaction";
-import { guardedFetch } from "@rockbot/edge/outbound";
 import { boundedFetch } from "./remote/bounded-fetch.ts";
 import { WebSocketTransport } from "./remote/web-socket-transport.ts";
 import type { McpServerAddress, RemoteAddress } from "./server-options.ts";
@@ -22,10 +21,7 @@ export function createTransport(address: McpServerAddress, type: TransportType):
   const url = new URL(address.url);
   const authProvider = credentialsOf(address);
   const options = {
-    fetch: boundedFetch({
-      answersPosts: type === "http",
-      fetch: address.guard === undefined ? undefined : guardedFetch(address.guard),
-    }),
+    fetch: boundedFetch({ answersPosts: type === "http", guard: address.guard }),
     requestInit: { headers: { ...address.headers } },
     ...(authProvider === undefined ? {} : { authProvider }),
   };

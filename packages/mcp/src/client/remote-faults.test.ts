@@ -274,7 +274,6 @@ test.each([
     (port: number) => `http://gone.invalid:${port}`,
     /^gone\.invalid:\d+ (is not found|cannot be looked up).*\)$/,
   ],
-  ["fetch allows no such port", () => "http://127.0.0.1:1", /^no connection to 127\.0\.0\.1:1: bad port$/],
 ] as const)("the reason names host, port and cause where %s", async (_, urlAt, reason) => {
   const url = urlAt(await freePort());
   const address = { type: url.startsWith("ws") ? "websocket" : "auto", url: `${url}/mcp`, headers: {} } as const;

@@ -1,6 +1,15 @@
+import { Readable } from "node:stream";
+import type { ReadableStream as NodeReadableStream } from "node:stream/web";
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { retryAfterMs } from "@rockbot/base";
-import { BlockedAddressError } from "@rockbot/edge/outbound";
+import { BodyTooLargeError, readIncoming } from "@rockbot/edge/body";
+import {
+  type AddressPolicyOptions,
+  BlockedAddressError,
+  guardedFetch,
+  type PostAnswer,
+  postText,
+} from "@rockbot/edge/outbound";
 import { NotSentError } from "../call/not-sent-error.ts";
 import { isId, noAnswer } from "../incoming/mend-answers.ts";
 import { MAX_LINE_BYTES } from "../stdio/line-splitter.ts";
@@ -29,6 +38,8 @@ export class AnswerTooLongError extends Error {
 const COME_BACK: ReadonlySet<number> = new Set([429, 503]);
 /** Statuses that answer a notification, and are no answer to a request. */
 const ACCEPTED: ReadonlySet<number> = new Set([202, 204]);
+/** Statuses of answers that have no body, whatever comes. */
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
 /** Refusals that may be others next time, or that credentials mend. */
 const LATER: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 /** By which a server says that it has no such stream. */
@@ -52,8 +63,8 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
 export interface BoundedFetchOptions {
   /** The bound of an answer, or of one event. @default 10 MiB */
   readonly maxBytes?: number | undefined;
-  /** @default the one of the process */
-  readonly fetch?: typeof globalThis.fetch | undefined;
+  /** Connects to public addresses only, but for these, and follows no redirect. @default anywhere */
+  readonly guard?: AddressPolicyOptions | undefined;
   /** True if only the response to its POST answers a request. @default false */
   readonly answersPosts?: boolean | undefined;
 }
@@ -66,13 +77,14 @@ export interface BoundedFetchOptions {
  */
 export function boundedFetch({
   maxBytes = MAX_LINE_BYTES,
-  fetch = globalThis.fetch,
+  guard,
   answersPosts = false,
 }: BoundedFetchOptions = {}): FetchLike {
+  const ask = asking(guard);
   return async (url, init) => {
-    let response: Response;
+    let answer: Answer;
     try {
-      response = await fetch(url, init);
+      answer = await ask(url, init);
     } catch (error) {
       if ((error as Error).cause instanceof BlockedAddressError)
         throw new NotSentError("its address is not on the public Internet", { cause: error });
@@ -84,35 +96,71 @@ export function boundedFetch({
       if (!(error instanceof TypeError)) throw error;
       throw new TypeError(error.message, { cause: new NetworkFault(url, code, error) });
     }
-    if (COME_BACK.has(response.status)) {
-      await response.body?.cancel().catch(() => {});
-      const waitMs = retryAfterMs(response.headers.get("retry-after") ?? undefined);
-      throw new HttpRefusalError(
-        response.status,
-        waitMs === undefined ? undefined : Math.min(waitMs, MAX_RETRY_AFTER_MS),
-      );
+    const { status, headers, body } = answer;
+    if (COME_BACK.has(status)) {
+      body?.destroy();
+      const waitMs = retryAfterMs(headers.get("retry-after") ?? undefined);
+      throw new HttpRefusalError(status, waitMs === undefined ? undefined : Math.min(waitMs, MAX_RETRY_AFTER_MS));
     }
-    const { status, statusText, headers, body } = response;
     const askedId = () => idOf(init?.body);
-    const asked = answersPosts && response.ok && init?.method === "POST" ? askedId() : undefined;
-    if (isId(asked) && (ACCEPTED.has(status) || body === null)) {
-      await body?.cancel().catch(() => {});
+    const asked = answersPosts && status >= 200 && status < 300 && init?.method === "POST" ? askedId() : undefined;
+    if (isId(asked) && (ACCEPTED.has(status) || body === undefined)) {
+      body?.destroy();
       return Response.json(noAnswer(asked));
     }
-    if (isForgotten(status, init)) return new Response(null, { status: NO_STREAM });
-    if (body === null) return response;
+    if (isForgotten(status, init)) {
+      body?.destroy();
+      return new Response(null, { status: NO_STREAM });
+    }
+    if (body === undefined || WITHOUT_BODY.has(status)) {
+      body?.resume();
+      return new Response(null, { status, headers });
+    }
     const type = headers.get("content-type")?.toLowerCase() ?? "";
-    if (isId(asked) && (type === "" || type.startsWith("application/json")))
-      return new Response(body.pipeThrough(boundedBytes(maxBytes)).pipeThrough(mendedJson(askedId, asked)), {
-        headers: withType(headers),
-      });
+    if (isId(asked) && (type === "" || type.startsWith("application/json"))) {
+      const text = mendedJson(await readText(body, maxBytes), askedId, asked);
+      headers.set("content-type", "application/json");
+      return new Response(text, { headers });
+    }
+    if (type.startsWith("application/json"))
+      return new Response(mendedJson(await readText(body, maxBytes), askedId), { status, headers });
+    const stream = Readable.toWeb(body) as ReadableStream<Uint8Array>;
     const read = type.startsWith("text/event-stream")
-      ? body.pipeThrough(boundedEvents(maxBytes)).pipeThrough(mendedEvents(askedId))
-      : type.startsWith("application/json")
-        ? body.pipeThrough(boundedBytes(maxBytes)).pipeThrough(mendedJson(askedId))
-        : body.pipeThrough(boundedBytes(maxBytes));
-    return new Response(read, { status, statusText, headers });
+      ? stream.pipeThrough(boundedEvents(maxBytes)).pipeThrough(mendedEvents(askedId))
+      : stream.pipeThrough(boundedBytes(maxBytes));
+    return new Response(read, { status, headers });
   };
+}
+
+type Answer = Omit<PostAnswer, "body"> & { readonly body: Readable | undefined };
+
+/** Messages go out by a lean way of their own; the rest is rare, and goes by `fetch`. */
+function asking(guard: AddressPolicyOptions | undefined): (...asked: Parameters<FetchLike>) => Promise<Answer> {
+  const fetch = guard === undefined ? globalThis.fetch : guardedFetch(guard);
+  return async (url, init) => {
+    const to = new URL(url);
+    const { method, body: message, redirect, headers, signal } = init ?? {};
+    const isFollowed = redirect !== "manual" && guard === undefined;
+    if (method === "POST" && typeof message === "string" && !isFollowed && to.username === "" && to.password === "")
+      return postText(to, { headers: new Headers(headers), body: message, signal: signal ?? undefined, guard });
+    const { status, headers: given, body } = await fetch(url, init);
+    return {
+      status,
+      headers: new Headers(given),
+      body: body === null ? undefined : Readable.fromWeb(body as NodeReadableStream),
+    };
+  };
+}
+
+/** @throws {AnswerTooLongError} and what ends the connection */
+async function readText(body: Readable, maxBytes: number): Promise<string> {
+  try {
+    return (await readIncoming(body, maxBytes)).toString("utf8");
+  } catch (error) {
+    body.destroy();
+    if (error instanceof BodyTooLargeError) throw new AnswerTooLongError(`the answer has more than ${maxBytes} bytes`);
+    throw error;
+  }
 }
 
 /** Tells whether a stream to be continued from an event is gone for good: asking again would not help. */
@@ -175,10 +223,4 @@ function boundedEvents(maxBytes: number): TransformStream<Uint8Array, Uint8Array
       else controller.enqueue(chunk);
     },
   });
-}
-
-function withType(given: Headers): Headers {
-  const headers = new Headers(given);
-  headers.set("content-type", "application/json");
-  return headers;
 }

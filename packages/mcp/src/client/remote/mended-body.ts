@@ -10,24 +10,15 @@ const MAX_RETRY_MS = 60_000;
 type AskedId = () => unknown;
 
 /**
- * A body of JSON as the SDK takes it: see mendAnswers. Held until it is complete, as it is of no use before.
+ * A body of JSON as the SDK takes it: see mendAnswers.
  * @param asked the id of the request that it has to answer; one that does not is an answer that says so
  */
-export function mendedJson(askedId: AskedId, asked?: string | number): TransformStream<Uint8Array, Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  return new TransformStream({
-    transform: (chunk) => void chunks.push(chunk),
-    flush(controller) {
-      const body = Buffer.concat(chunks);
-      const text = body.toString("utf8");
-      const mended = mendAnswers(text, askedId);
-      const isNone =
-        asked !== undefined &&
-        (mended === undefined ? text.trim() === "" : !mended.messages.some((message) => isAnswerTo(message, asked)));
-      const read = isNone ? JSON.stringify(noAnswer(asked)) : (mended?.text ?? text);
-      controller.enqueue(read === text ? body : Buffer.from(read));
-    },
-  });
+export function mendedJson(text: string, askedId: AskedId, asked?: string | number): string {
+  const mended = mendAnswers(text, askedId);
+  const isNone =
+    asked !== undefined &&
+    (mended === undefined ? text.trim() === "" : !mended.messages.some((message) => isAnswerTo(message, asked)));
+  return isNone ? JSON.stringify(noAnswer(asked)) : (mended?.text ?? text);
 }
 
 /**

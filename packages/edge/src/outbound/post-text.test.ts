@@ -1,0 +1,79 @@
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { text } from "node:stream/consumers";
+import { brotliCompressSync, constants, createGzip, gzipSync } from "node:zlib";
+import { expect, onTestFinished, test } from "vitest";
+import { postText } from "./post-text.ts";
+
+/** The address of a server that answers so, for one test. */
+async function serve(answer: RequestListener): Promise<URL> {
+  const server = createServer(answer);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/here`);
+}
+
+const post = (url: URL, signal?: AbortSignal) =>
+  postText(url, { headers: new Headers({ "content-type": "text/plain" }), body: "ä", signal });
+
+test.each([
+  ["gzip", gzipSync],
+  ["br", brotliCompressSync],
+  ["identity", Buffer.from],
+])("what a server answers is read where it is packed as %s", async (encoding, pack) => {
+  const url = await serve(async (request, response) => {
+    const said = `${request.method} ${request.headers["content-type"]} ${await text(request)}`;
+    response.writeHead(201, { "content-encoding": encoding, "x-more": ["1", "2"] }).end(pack(said));
+  });
+  const { status, headers, body } = await post(url);
+
+  expect([status, headers.get("x-more"), await text(body)]).toEqual([201, "1, 2", "POST text/plain ä"]);
+});
+
+test("a piece of a packed answer is there before the next one comes", async () => {
+  const url = await serve((_, response) => {
+    const gzip = createGzip({ flush: constants.Z_SYNC_FLUSH });
+    gzip.pipe(response.writeHead(200, { "content-encoding": "gzip" }));
+    gzip.write("first");
+  });
+  const { body } = await post(url);
+
+  for await (const piece of body) {
+    expect(String(piece)).toBe("first");
+    break;
+  }
+  expect(body.destroyed).toBe(true);
+});
+
+test("an answer that breaks off fails its reader, and nobody where none reads", async () => {
+  const url = await serve((_, response) => {
+    response.writeHead(200, { "content-length": "100" }).write("begun", () => response.destroy());
+  });
+
+  await expect(text((await post(url)).body)).rejects.toThrow();
+  (await post(url)).body.destroy();
+});
+
+test("no answer is an error that says why, and an aborted post is the signal's reason", async () => {
+  const url = await serve((_, response) => response.destroy());
+  await expect(post(url)).rejects.toMatchObject({ name: "TypeError", cause: { code: "UND_ERR_SOCKET" } });
+
+  const silent = await serve(() => {});
+  const controller = new AbortController();
+  const posted = post(silent, controller.signal);
+  controller.abort(new Error("enough"));
+  await expect(posted).rejects.toThrow("enough");
+});
+
+test("a guarded post takes no redirect for an answer, and reaches no strange address", async () => {
+  const url = await serve((_, response) => response.writeHead(307, { location: "/there" }).end());
+  const guarded = (allowAddresses: readonly string[]) =>
+    postText(url, { headers: new Headers(), body: "", signal: undefined, guard: { allowAddresses } });
+
+  await expect(guarded([url.host])).rejects.toMatchObject({ cause: { message: "unexpected redirect" } });
+  await expect(guarded([])).rejects.toMatchObject({ cause: { name: "BlockedAddressError" } });
+  expect((await post(url)).headers.get("location")).toBe("/there");
+});
