@@ -185,6 +185,7 @@ test("what nobody waits for goes to the store with what follows soon, one record
       await sleep(1);
       written.push(...records.map(({ toolCallId, state }) => `${toolCallId} ${state}`));
     },
+    noteAhead: () => sleep(1),
   } satisfies Partial<JournalStore> as unknown as JournalStore;
   await using journal = new CallJournal({ caller: "me", store });
   const call = ask(journal, "call");
@@ -198,11 +199,13 @@ test("what nobody waits for goes to the store with what follows soon, one record
 test("notes go on after the end of a write and the time for the next one met in one turn of the event loop", async () => {
   const gate = Promise.withResolvers<void>();
   const written: string[] = [];
+  const note = (_caller: string, records: readonly CallRecord[]) => {
+    written.push(...records.map(({ toolCallId }) => toolCallId));
+    return written.length === 1 ? gate.promise : Promise.resolve();
+  };
   const store = {
-    write(_caller: string, records: readonly CallRecord[]) {
-      written.push(...records.map(({ toolCallId }) => toolCallId));
-      return written.length === 1 ? gate.promise : Promise.resolve();
-    },
+    write: note,
+    noteAhead: note,
   } satisfies Partial<JournalStore> as unknown as JournalStore;
   await using journal = new CallJournal({ caller: "me", store });
   const first = ask(journal, "first");

@@ -394,13 +394,14 @@ export class CallJournal implements AsyncDisposable {
   /** @returns whether the store has taken it */
   async #write(): Promise<boolean> {
     const awaited = this.#awaited.splice(0, MAX_BATCH);
+    const ahead: CallNotes[] = [];
     const batch = new Set<CallNotes>();
     for (const { call } of awaited) {
-      const { toolCallId } = call;
-      if (this.#unwritten.get(toolCallId) === undefined) continue;
-      batch.add(this.#calls.get(toolCallId) ?? call);
-      this.#unwritten.delete(toolCallId);
+      const latest = this.#calls.get(call.toolCallId) ?? call;
+      if (!latest.isOpen) batch.add(latest);
+      else if (this.#unwritten.get(call.toolCallId) !== undefined) ahead.push(latest); // its record follows, with the others
     }
+    for (const { toolCallId } of batch) this.#unwritten.delete(toolCallId);
     while (this.#isGathered && batch.size < MAX_BATCH) {
       const { oldest } = this.#unwritten;
       if (oldest === undefined) this.#isGathered = false;
@@ -410,13 +411,17 @@ export class CallJournal implements AsyncDisposable {
       }
     }
     const calls = [...batch];
+    const early = ahead.filter((call) => !batch.has(call));
     const kept = new Map<string, KeptTexts>();
     for (const { toolCallId } of calls) {
       const texts = this.#kept.takeNew(toolCallId);
       if (texts !== undefined) kept.set(toolCallId, texts);
     }
     try {
-      if (calls.length > 0) await this.#store?.write(this.#caller, calls.map(recordOf), kept);
+      await Promise.all([
+        early.length > 0 ? this.#store?.noteAhead(this.#caller, early.map(recordOf)) : undefined,
+        calls.length > 0 ? this.#store?.write(this.#caller, calls.map(recordOf), kept) : undefined,
+      ]);
       for (const call of calls) if (!call.isOpen) this.#kept.delete(call.toolCallId);
       tellAll(awaited, true);
       return true;

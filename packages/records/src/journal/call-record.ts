@@ -113,7 +113,7 @@ export const stays = (kept: CallRecord, later: CallRecord): boolean =>
   later.state !== CallState.Answered &&
   (kept.state === CallState.Answered || (kept.request !== undefined && kept.request !== later.request));
 
-/** Journals keep at most as many calls as this of one effective caller, the newest, for MAX_AGE_MS. */
+/** Journals keep as many calls as this of one effective caller, the newest, for MAX_AGE_MS. */
 export const MAX_CALLS = 10_000;
 /** All journals in one Redis keep as many calls as this. */
 export const MAX_ALL_CALLS = 100_000;

@@ -7,9 +7,9 @@ import type { CallPage, CallSearch } from "./search-calls.ts";
  * Keeps the journals of callers, and the holders of instance names, where a restarted process finds them. A caller is
  * an agent or `agent.instance`; one process at a time writes a caller's journal.
  *
- * It keeps calls for MAX_AGE_MS: at most MAX_CALLS of each effective caller, MAX_ALL_CALLS and MAX_ALL_BYTES of all.
- * Where that is too much, the effective caller that has most loses its oldest, up to a twentieth of MAX_CALLS at once.
- * So no caller pushes out the calls of others. Calls without an end go last.
+ * It keeps calls for MAX_AGE_MS: the newest MAX_CALLS of each effective caller, MAX_ALL_CALLS and MAX_ALL_BYTES of all.
+ * Where that is too much, the effective caller that has most loses its oldest. So no caller pushes out the calls of
+ * others.
  *
  * Every operation rejects with StoreUnavailableError if the store does not answer in time, refuses, or is closed. The
  * operation may have taken effect then, or not.
@@ -20,6 +20,11 @@ export interface JournalStore extends AsyncDisposable {
    * where `stays` says so.
    */
   write(caller: string, records: readonly CallRecord[], texts?: ReadonlyMap<string, KeptTexts>): Promise<void>;
+  /**
+   * Writes open calls before they are sent, in one round trip, for the next process of their caller: \`readOpen\` and
+   * \`read\` find them, a search does not. The first \`write\` of a call takes its place.
+   */
+  noteAhead(caller: string, records: readonly CallRecord[]): Promise<void>;
   /** The texts of a call that are kept. */
   readKept(caller: string, toolCallId: string): Promise<KeptTexts | undefined>;
   /** The calls without an end. */

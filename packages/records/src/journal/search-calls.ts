@@ -67,7 +67,7 @@ export const isBeyond = (at: number, key: string, place: CallPlace): boolean =>
   at < place.at || (at === place.at && Buffer.compare(Buffer.from(key), Buffer.from(place.key)) < 0);
 
 /** The order of the list. */
-export const newestFirst = (a: CallRecord, b: CallRecord): number =>
+const newestFirst = (a: CallRecord, b: CallRecord): number =>
   startOf(b) - startOf(a) || Buffer.compare(Buffer.from(keyOf(b)), Buffer.from(keyOf(a)));
 
 export function isMeant(call: Omit<CallRecord, "steps" | "attempts">, startAt: number, filter: CallFilter): boolean {
@@ -109,6 +109,18 @@ export function mergePages(pages: readonly CallPage[], limit: number): CallPage 
   return calls.length <= limit || last === undefined
     ? { calls, next: first }
     : { calls: calls.slice(0, limit), next: placeOf(last) };
+}
+
+/** A page of a list that is here as a whole. */
+export function pageOf(all: readonly CallRecord[], search: CallSearch): CallPage {
+  const { limit, from } = search;
+  const meant = all.filter(
+    (call) =>
+      isMeant(call, startOf(call), search) && (from === undefined || isBeyond(startOf(call), keyOf(call), from)),
+  );
+  const calls = meant.sort(newestFirst).slice(0, limit);
+  const last = calls.at(-1);
+  return meant.length > limit && last !== undefined ? { calls, next: placeOf(last) } : { calls };
 }
 
 export const placeOf = (call: CallRecord): CallPlace => ({ at: startOf(call), key: keyOf(call) });

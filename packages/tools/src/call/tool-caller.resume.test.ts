@@ -342,11 +342,11 @@ test.each([
   const slow = new Proxy(journals, {
     get(target, property) {
       const own = Reflect.get(target, property);
-      if (property !== "write") return typeof own === "function" ? own.bind(target) : own;
-      return async (...args: Parameters<typeof journals.write>) => {
+      if (property !== "write" && property !== "noteAhead") return typeof own === "function" ? own.bind(target) : own;
+      return async (...args: Parameters<typeof journals.noteAhead>) => {
         isHeld = true;
         await write.promise;
-        return target.write(...args);
+        return target[property](...args);
       };
     },
   });
@@ -378,7 +378,7 @@ test("a call that is to be durable is refused where it cannot be noted, and any 
   const away = new Proxy(journals, {
     get(target, property) {
       const own = Reflect.get(target, property);
-      return property === "write"
+      return property === "write" || property === "noteAhead"
         ? () => Promise.reject(new Error("away"))
         : typeof own === "function"
           ? own.bind(target)

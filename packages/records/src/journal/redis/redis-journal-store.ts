@@ -23,11 +23,18 @@ import {
 } from "../call-record.ts";
 import { type JournalStore, MAX_SLOTS, type SlotClaim, type WriteAnswerOptions } from "../journal-store.ts";
 import type { KeptTexts } from "../kept-texts.ts";
-import { type CallPage, type CallSearch, ownerOf, startOf } from "../search-calls.ts";
+import {
+  type CallPage,
+  type CallPlace,
+  type CallSearch,
+  keyOf,
+  mergePages,
+  ownerOf,
+  pageOf,
+  startOf,
+} from "../search-calls.ts";
 import { commands } from "./commands.ts";
-import { findCalls, latestOf, type Segment, type SegmentSearch } from "./find-calls.ts";
-import { SEGMENTS } from "./segments.ts";
-import { Has } from "./write-calls.ts";
+import { findCalls } from "./find-calls.ts";
 
 /** Bounds of all journals together. Beyond them the effective caller that has most loses its oldest calls. */
 export interface JournalLimits {
@@ -53,13 +60,6 @@ export async function connectRedisJournalStore(
   return connectStore(new RedisJournalStore(parseRedisAddress(url), options), options);
 }
 
-/** The first write after each such time forgets what has ended. */
-const SWEEP_MS = 1_000;
-/** A script cannot name many more at once. */
-const MAX_SEGMENT_CALLS = 1_000;
-/** Calls of the release before that are taken over in one command. */
-const MAX_TAKEN = 500;
-
 class RedisJournalStore implements JournalStore {
   readonly #connection: RedisConnection<typeof commands>;
   readonly #room: RedisRoom<typeof commands>;
@@ -67,7 +67,6 @@ class RedisJournalStore implements JournalStore {
   /** The common part of names; the braces make a cluster keep all in one place, as a script needs its keys. */
   readonly #prefix: string;
   readonly #limits: JournalLimits;
-  #sweptAt = Number.NEGATIVE_INFINITY;
 
   constructor(
     address: RedisAddress,
@@ -95,91 +94,110 @@ class RedisJournalStore implements JournalStore {
   }
 
   async write(caller: string, records: readonly CallRecord[], texts?: ReadonlyMap<string, KeptTexts>): Promise<void> {
+    const { records: all, order, open, ahead } = this.#names(caller);
     const { calls = MAX_ALL_CALLS, bytes = Math.min(MAX_ALL_BYTES, this.#room.most("journals")) } = this.#limits;
-    const { ownCalls = MAX_CALLS } = this.#limits;
-    const part = (most: number): number => Math.min(MAX_SEGMENT_CALLS, Math.ceil(most / SEGMENTS));
-    const limits = [calls, bytes, ownCalls, part(Math.min(calls, ownCalls)), Math.ceil(bytes / SEGMENTS)];
+    const limits = [calls, bytes, this.#limits.ownCalls ?? MAX_CALLS];
     const now = Date.now();
-    const lists: Lists = { heads: [], more: [] };
-    const oldestFirst = records.toSorted((a, b) => startOf(a) - startOf(b)); // as segments go
-    for (const record of oldestFirst) addArguments(lists, record, texts?.get(record.toolCallId), now);
-    const isTooMuch = await this.#connection.run("note calls", (redis) =>
-      redis.writeCalls(this.#segments, now, caller, ...limits, records.length, ...lists.heads, ...lists.more),
+    const lists = records.flatMap((record) => [
+      record.toolCallId,
+      keyOf(record),
+      encodeURIComponent(ownerOf(record)),
+      startOf(record),
+      isOpen(record) ? 1 : 0,
+      JSON.stringify(record),
+      record.parent ?? "",
+      record.state === CallState.Answered ? "" : (record.request ?? ""),
+      ...keptArguments(texts?.get(record.toolCallId), now),
+    ]);
+    const index = ["index", "ids", "sizes", "total", "kept"].map((name) => `${this.#prefix}:${name}`);
+    await this.#connection.run("note calls", (redis) =>
+      redis.writeCalls(
+        all,
+        order,
+        open,
+        this.#callers,
+        ...index,
+        ahead,
+        now,
+        this.#prefix,
+        caller,
+        ...limits,
+        ...lists,
+      ),
     );
-    if (isTooMuch === 0 && performance.now() - this.#sweptAt < SWEEP_MS) return;
-    this.#sweptAt = performance.now();
-    this.#connection.run("forget calls", (redis) => redis.forgetCalls(this.#segments, now, ...limits)).catch(() => {}); // with the next write, then
+  }
+
+  async noteAhead(caller: string, records: readonly CallRecord[]): Promise<void> {
+    const lists = records.flatMap((record) => [record.toolCallId, JSON.stringify(record)]);
+    await this.#connection.run("note calls ahead", (redis) =>
+      redis.noteCallsAhead(this.#names(caller).ahead, this.#callers, Date.now(), caller, ...lists),
+    );
   }
 
   async search(search: CallSearch): Promise<CallPage> {
-    const { calls, next } = await this.#searchIn(search);
+    const { parents } = search;
+    const places = parents?.map((parent) => [`inner:${parent}`, { ...search, parents: [parent] }] as const);
+    const ahead = await this.#searchAhead(search); // first: what moves to the index meanwhile is found twice, and shown once
+    const pages = (places ?? [["index", search] as const]).map(([order, its]) =>
+      this.#searchIn(`${this.#prefix}:${order}`, its),
+    );
+    return mergePages([...(await Promise.all(pages)), ahead], search.limit);
+  }
+
+  /** The calls that have only been noted ahead: their callers made them a moment ago, or died then. */
+  async #searchAhead(search: CallSearch): Promise<CallPage> {
+    const texts = await this.#connection.run("search calls", (redis) =>
+      redis.readCallsAhead(this.#callers, this.#prefix),
+    );
+    return pageOf(toRecords(texts).map(shownRecord), search);
+  }
+
+  async #searchIn(order: string, search: CallSearch): Promise<CallPage> {
+    const prefix = this.#prefix;
+    const { id } = search;
+    const { calls, next } = await findCalls(search, {
+      byTime: async ({ at, key }: CallPlace, count, parts) => {
+        const answer = await this.#connection.run("search calls", (redis) =>
+          redis.findCalls(order, prefix, at === Infinity ? "+inf" : at, key, search.after ?? -1, count, ...parts),
+        );
+        const [looked, lastKey, lastAt, texts] = answer as [number, string, string, string[]];
+        return { looked, last: { at: Number(lastAt), key: lastKey }, calls: toRecords(texts) };
+      },
+      byId: async (count) => {
+        const texts = await this.#connection.run("search calls by their id", (redis) =>
+          redis.findCallsById(`${prefix}:ids`, prefix, `[${id}`, Buffer.concat([Buffer.from(`[${id}`), LAST]), count),
+        );
+        return toRecords(texts);
+      },
+    });
     return { calls: calls.map(shownRecord), next };
   }
 
-  async #searchIn(search: SegmentSearch): Promise<CallPage> {
-    return findCalls(search, await this.#readSegments(search), async (among, what) => {
-      const { most, latest, earliest, id, parts } = what;
-      const names = among.map(({ name }) => name);
-      const answer = await this.#connection.run("search calls", (redis) =>
-        redis.scanCalls(this.#segments, most, latest, earliest, id, parts.length, ...parts, ...names),
-      );
-      const [read, looked, texts] = answer as [number, number, string[]];
-      return { read, looked, calls: toRecords(texts) };
-    });
-  }
-
-  /** The segments that may have calls which a search is about, those with the newest start first. */
-  async #readSegments(search: SegmentSearch): Promise<Segment[]> {
-    const { parents, by, after } = search;
-    const lists = by === undefined ? parents?.map((parent) => `inner:${parent}`) : [`by:${by}`];
-    const least = after === undefined ? "-inf" : `(${after}`;
-    const [all, begins, meant] = (await Promise.all([
-      this.#connection.run("list calls", (redis) =>
-        redis.zrange(this.#segments, "+inf", least, "BYSCORE", "REV", "WITHSCORES"),
-      ),
-      this.#connection.run("list calls", (redis) => redis.hgetall(`${this.#segments}:begins`)),
-      lists?.length
-        ? this.#connection.run("list calls", (redis) => redis.sunion(lists.map((name) => `${this.#segments}:${name}`)))
-        : lists,
-    ])) as [string[], Readonly<Record<string, string>>, string[] | undefined];
-    const listed = meant && new Set(meant);
-    const latest = latestOf(search);
-    const isMeant = (name: string): boolean => Number(begins[name]) <= latest && (listed?.has(name) ?? true);
-    return all.flatMap((name, at) => (at % 2 === 0 && isMeant(name) ? { name, newest: Number(all[at + 1]) } : []));
-  }
-
   async readOpen(caller: string): Promise<CallRecord[]> {
-    await this.#takeOver(caller);
-    return toRecords(
-      await this.#connection.run("read open calls", (redis) => redis.readOpenCalls(this.#segments, caller)),
-    );
-  }
-
-  /** Makes the open calls of a process of the release before its caller's. */
-  async #takeOver(caller: string): Promise<void> {
-    const found = await this.#connection.run("read open calls of the release before", (redis) =>
-      redis.readOpenCallsBefore(this.#segments, caller),
-    );
-    const records = (found as [string, string][]).map(([kept, ahead]) => laterOf(ahead, kept));
-    const open = records.filter((record) => record !== undefined).filter(isOpen);
-    for (let begin = 0; begin < open.length; begin += MAX_TAKEN)
-      await this.write(caller, open.slice(begin, begin + MAX_TAKEN));
-    if (records.length > 0)
-      await this.#connection.run("take over open calls", (redis) =>
-        redis.del(...["open", "ahead"].map((name) => `${this.#prefix}:${name}:${caller}`)),
-      );
+    const { records, open, ahead } = this.#names(caller);
+    const found = await this.#connection.run("read open calls", (redis) => redis.readOpenCalls(records, open, ahead));
+    const [opened, noted, kept] = found as [string[], string[], string[]];
+    const latest = new Map(toRecords(opened).map((record) => [record.toolCallId, record]));
+    for (const [at, text] of noted.entries()) {
+      const record = laterOf(text, kept[at]);
+      if (record !== undefined && isOpen(record)) latest.set(record.toolCallId, record);
+    }
+    return [...latest.values()];
   }
 
   async readRecent(caller: string, limit: number): Promise<CallRecord[]> {
-    return (await this.#searchIn({ by: caller, limit })).calls.map(withoutSecrets);
+    const { records, order } = this.#names(caller);
+    return toRecords(
+      await this.#connection.run("read calls", (redis) => redis.readRecentCalls(records, order, limit)),
+    ).map(withoutSecrets);
   }
 
   async read(caller: string, toolCallId: string): Promise<CallRecord | undefined> {
-    const answer = await this.#connection.run("read a call", (redis) =>
-      redis.readCall(this.#segments, caller, toolCallId),
+    const { records, ahead } = this.#names(caller);
+    const [kept, noted] = await Promise.all(
+      [records, ahead].map((key) => this.#connection.run("read a call", (redis) => redis.hget(key, toolCallId))),
     );
-    const [text, kept, ahead] = answer as [string, string, string];
-    const record = text === "" ? laterOf(ahead, kept) : toRecord(text);
+    const record = laterOf(noted as string | null, kept as string | null);
     return record === undefined ? undefined : withoutSecrets(record);
   }
 
@@ -250,8 +268,13 @@ class RedisJournalStore implements JournalStore {
     return `${this.#prefix}:callers`;
   }
 
-  get #segments(): string {
-    return `${this.#prefix}:segments`;
+  #names(caller: string) {
+    return {
+      records: `${this.#prefix}:calls:${caller}`,
+      order: `${this.#prefix}:order:${caller}`,
+      open: `${this.#prefix}:open:${caller}`,
+      ahead: `${this.#prefix}:ahead:${caller}`,
+    };
   }
 
   #answer(caller: string, toolCallId: string): string {
@@ -267,40 +290,20 @@ class RedisJournalStore implements JournalStore {
   }
 }
 
-interface Lists {
-  /** Four of each record. */
-  readonly heads: (string | number)[];
-  readonly more: (string | number)[];
-}
+/** The text that is to be kept, and for how many milliseconds. */
+const keptArguments = (texts: KeptTexts | undefined, now: number): readonly [string, number] =>
+  texts === undefined || texts.until <= now ? ["", 0] : [JSON.stringify(texts), Math.ceil(texts.until - now)];
 
-/** See `writeCalls`. */
-function addArguments({ heads, more }: Lists, record: CallRecord, texts: KeptTexts | undefined, now: number): void {
-  const { toolCallId, parent, request, state } = record;
-  let has: number = isOpen(record) ? Has.NoEnd : 0;
-  if (parent !== undefined) {
-    has += Has.Parent;
-    more.push(parent);
-  }
-  if (request !== undefined) {
-    has += Has.Request;
-    more.push(state === CallState.Answered ? "" : request);
-  }
-  if (texts !== undefined && texts.until > now) {
-    has += Has.Texts;
-    more.push(JSON.stringify(texts), Math.ceil(texts.until - now));
-  }
-  heads.push(has, toolCallId, encodeURIComponent(ownerOf(record)), startOf(record) + JSON.stringify(record));
-}
+/** Comes after every text. */
+const LAST = Buffer.from([0xff]);
 
 /** What stands of a call: what was noted ahead of a later attempt, or the kept record. */
-function laterOf(noted: string, kept: string): CallRecord | undefined {
-  const [ahead, record] = [noted, kept].map((text) => (text === "" ? undefined : (JSON.parse(text) as CallRecord)));
+function laterOf(noted: string | null, kept: string | null | undefined): CallRecord | undefined {
+  const [ahead, record] = [noted, kept].map((text) => (text ? (JSON.parse(text) as CallRecord) : undefined));
   if (ahead === undefined || record === undefined) return ahead ?? record;
   const isLater = ahead.attempts > record.attempts || startOf(ahead) > startOf(record);
   return isLater && !stays(record, ahead) ? ahead : record;
 }
 
 const withoutSecrets = ({ blob: _blob, sent: _sent, ...record }: CallRecord): CallRecord => record;
-/** A text is the start of a call and its record. */
-const toRecord = (text: string): CallRecord => JSON.parse(text.slice(text.indexOf("{"))) as CallRecord;
-const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map(toRecord);
+const toRecords = (texts: unknown): CallRecord[] => (texts as string[]).map((text) => JSON.parse(text) as CallRecord);
