@@ -1,7 +1,7 @@
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, createServer as createTcpServer } from "node:net";
 import { text } from "node:stream/consumers";
-import { brotliCompressSync, constants, createGzip, gzipSync } from "node:zlib";
+import { brotliCompressSync, constants, createGzip, deflateSync, gzipSync, zstdCompressSync } from "node:zlib";
 import { expect, onTestFinished, test } from "vitest";
 import { postText } from "./post-text.ts";
 
@@ -22,6 +22,9 @@ const post = (url: URL, signal?: AbortSignal) =>
 test.each([
   ["gzip", gzipSync],
   ["br", brotliCompressSync],
+  ["deflate", deflateSync],
+  ["zstd", zstdCompressSync],
+  ["gzip, br", (text: string) => brotliCompressSync(gzipSync(text))],
   ["identity", Buffer.from],
 ])("what a server answers is read where it is packed as %s", async (encoding, pack) => {
   const url = await serve(async (request, response) => {
@@ -66,6 +69,30 @@ test("no answer is an error that says why, and an aborted post is the signal's r
   const posted = post(silent, controller.signal);
   controller.abort(new Error("enough"));
   await expect(posted).rejects.toThrow("enough");
+});
+
+test("a post that is aborted ends at once, also where its connection is not there yet", async () => {
+  const silent = createTcpServer(() => {}); // never answers the handshake of TLS
+  await new Promise<void>((done) => silent.listen(0, "127.0.0.1", done));
+  onTestFinished(() => void silent.close());
+  const url = new URL(`https://127.0.0.1:${(silent.address() as AddressInfo).port}/`);
+  const controller = new AbortController();
+  silent.once("connection", (socket) => {
+    onTestFinished(() => void socket.destroy());
+    controller.abort(new Error("enough"));
+  });
+
+  await expect(post(url, controller.signal)).rejects.toThrow("enough");
+  await expect(post(url, controller.signal)).rejects.toThrow("enough");
+});
+
+test("what nobody reads ends no process, also where it is not packed as it says", async () => {
+  const url = await serve((_, response) => response.writeHead(200, { "content-encoding": "gzip" }).end("no gzip"));
+  const { body } = await post(url);
+  const closed = new Promise((resolve) => body.once("close", resolve));
+  body.resume();
+  await closed;
+  await expect(text((await post(url)).body)).rejects.toMatchObject({ code: "Z_DATA_ERROR" });
 });
 
 test("a guarded post takes no redirect for an answer, and reaches no strange address", async () => {

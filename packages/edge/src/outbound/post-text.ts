@@ -1,5 +1,6 @@
 import type { Readable, Transform } from "node:stream";
-import { constants, createBrotliDecompress, createGunzip } from "node:zlib";
+import { constants, createBrotliDecompress, createGunzip, createInflate, createZstdDecompress } from "node:zlib";
+import { unlessAborted } from "@rockbot/base";
 import { request } from "undici";
 import type { AddressPolicyOptions } from "./address-policy.ts";
 import { guardedAgent } from "./guarded-fetch.ts";
@@ -23,11 +24,16 @@ export interface PostAnswer {
 /** Answers come in pieces that are of use before the end. */
 const GZIP = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
+/** What we ask for, and what a server may use although nobody asked. */
 const UNPACKED: Readonly<Record<string, () => Transform>> = {
   gzip: () => createGunzip(GZIP),
   "x-gzip": () => createGunzip(GZIP),
   br: () => createBrotliDecompress(BROTLI),
+  deflate: () => createInflate(GZIP),
+  zstd: () => createZstdDecompress(),
 };
+/** As `fetch` has it, so that all requests to a server go by one protocol. The types of the library lack it. */
+const HTTP_1: object = { allowH2: false };
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 /**
@@ -36,17 +42,22 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
  * @throws {TypeError} if no answer comes, with the reason as its cause; the signal's reason if that aborts
  */
 export async function postText(url: URL, { headers, body, signal, guard }: TextPost): Promise<PostAnswer> {
-  const answer = await request(url, {
+  signal?.throwIfAborted();
+  const posted = request(url, {
     method: "POST",
     headers: { "user-agent": "node", "accept-encoding": "gzip, br", ...Object.fromEntries(headers) },
     body,
+    ...HTTP_1,
     ...(signal === undefined ? {} : { signal }),
     ...(guard === undefined ? {} : { dispatcher: guardedAgent(guard) }),
-  }).catch((error: unknown) => {
-    throw signal?.aborted ? error : new TypeError("fetch failed", { cause: error });
+  });
+  // The library looks at the signal only once it has a connection.
+  const answer = await (signal === undefined ? posted : unlessAborted(posted, signal)).catch((error: unknown) => {
+    posted.then((late) => late.body.on("error", () => {}).destroy()).catch(() => {});
+    throw signal?.aborted ? signal.reason : new TypeError("fetch failed", { cause: error });
   });
   const { statusCode: status, headers: given, body: packed } = answer;
-  packed.on("error", () => {}); // who reads it hears of it; who does not need not
+  packed.on("error", () => {}); // a reader gets it, too; where nobody reads it must not end the process
   if (guard !== undefined && REDIRECTS.has(status)) {
     packed.destroy();
     throw new TypeError("fetch failed", { cause: new Error("unexpected redirect") });
@@ -54,13 +65,17 @@ export async function postText(url: URL, { headers, body, signal, guard }: TextP
   return { status, headers: toHeaders(given), body: unpacked(packed, String(given["content-encoding"] ?? "")) };
 }
 
-function unpacked(packed: Readable, encoding: string): Readable {
-  const unpack = UNPACKED[encoding.trim().toLowerCase()];
-  if (unpack === undefined) return packed;
-  const content = unpack();
-  packed.on("error", (error) => content.destroy(error));
-  content.on("close", () => packed.destroy());
-  return packed.pipe(content);
+/** @param encodings in the order in which they were applied, as the header has them */
+function unpacked(packed: Readable, encodings: string): Readable {
+  return encodings.split(",").reduceRight((inner: Readable, name) => {
+    const unpack = UNPACKED[name.trim().toLowerCase()];
+    if (unpack === undefined) return inner;
+    const content = unpack();
+    content.on("error", () => {}); // as above
+    inner.on("error", (error) => content.destroy(error));
+    content.on("close", () => inner.destroy());
+    return inner.pipe(content);
+  }, packed);
 }
 
 function toHeaders(given: Readonly<Record<string, string | string[] | undefined>>): Headers {

@@ -39,7 +39,8 @@ const COME_BACK: ReadonlySet<number> = new Set([429, 503]);
 /** Statuses that answer a notification, and are no answer to a request. */
 const ACCEPTED: ReadonlySet<number> = new Set([202, 204]);
 /** Statuses of answers that have no body, whatever comes. */
-const WITHOUT_BODY: ReadonlySet<number> = new Set([204, 205, 304]);
+const RESET = 205;
+const WITHOUT_BODY: ReadonlySet<number> = new Set([204, RESET, 304]);
 /** Refusals that may be others next time, or that credentials mend. */
 const LATER: ReadonlySet<number> = new Set([401, 403, 408, 425, 429]);
 /** By which a server says that it has no such stream. */
@@ -96,7 +97,7 @@ export function boundedFetch({
       if (!(error instanceof TypeError)) throw error;
       throw new TypeError(error.message, { cause: new NetworkFault(url, code, error) });
     }
-    const { status, headers, body } = answer;
+    const { status, statusText = "", headers, body } = answer;
     if (COME_BACK.has(status)) {
       body?.destroy();
       const waitMs = retryAfterMs(headers.get("retry-after") ?? undefined);
@@ -113,8 +114,10 @@ export function boundedFetch({
       return new Response(null, { status: NO_STREAM });
     }
     if (body === undefined || WITHOUT_BODY.has(status)) {
-      body?.resume();
-      return new Response(null, { status, headers });
+      if (status === RESET)
+        body?.destroy(); // it may have a body, and one without an end
+      else body?.resume();
+      return new Response(null, { status, statusText, headers });
     }
     const type = headers.get("content-type")?.toLowerCase() ?? "";
     if (isId(asked) && (type === "" || type.startsWith("application/json"))) {
@@ -123,29 +126,33 @@ export function boundedFetch({
       return new Response(text, { headers });
     }
     if (type.startsWith("application/json"))
-      return new Response(mendedJson(await readText(body, maxBytes), askedId), { status, headers });
+      return new Response(mendedJson(await readText(body, maxBytes), askedId), { status, statusText, headers });
     const stream = Readable.toWeb(body) as ReadableStream<Uint8Array>;
     const read = type.startsWith("text/event-stream")
       ? stream.pipeThrough(boundedEvents(maxBytes)).pipeThrough(mendedEvents(askedId))
       : stream.pipeThrough(boundedBytes(maxBytes));
-    return new Response(read, { status, headers });
+    return new Response(read, { status, statusText, headers });
   };
 }
 
-type Answer = Omit<PostAnswer, "body"> & { readonly body: Readable | undefined };
+type Answer = Omit<PostAnswer, "body"> & {
+  readonly body: Readable | undefined;
+  readonly statusText?: string | undefined;
+};
 
-/** Messages go out by a lean way of their own; the rest is rare, and goes by `fetch`. */
+/** Messages use `postText`. All else is rare and uses `fetch`, as does an address with a password, which that refuses. */
 function asking(guard: AddressPolicyOptions | undefined): (...asked: Parameters<FetchLike>) => Promise<Answer> {
   const fetch = guard === undefined ? globalThis.fetch : guardedFetch(guard);
   return async (url, init) => {
     const to = new URL(url);
     const { method, body: message, redirect, headers, signal } = init ?? {};
-    const isFollowed = redirect !== "manual" && guard === undefined;
-    if (method === "POST" && typeof message === "string" && !isFollowed && to.username === "" && to.password === "")
+    const mayFollow = redirect !== "manual" && guard === undefined;
+    if (method === "POST" && typeof message === "string" && !mayFollow && to.username === "" && to.password === "")
       return postText(to, { headers: new Headers(headers), body: message, signal: signal ?? undefined, guard });
-    const { status, headers: given, body } = await fetch(url, init);
+    const { status, statusText, headers: given, body } = await fetch(url, init);
     return {
       status,
+      statusText,
       headers: new Headers(given),
       body: body === null ? undefined : Readable.fromWeb(body as NodeReadableStream),
     };
