@@ -44,6 +44,11 @@ export const filePaths = {
         default: error,
       },
     },
+    head: {
+      operationId: "describeFile",
+      summary: "Tell of a file what `readFile` tells in its headers.",
+      responses: { 200: { description: "It is there." }, default: { description: "It is not." } },
+    },
     delete: {
       operationId: "deleteFile",
       summary: "Delete a file before it expires.",

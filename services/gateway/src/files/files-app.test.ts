@@ -63,11 +63,13 @@ test("a caller keeps a file, reads it in whole and in part, lists it and deletes
   expect((await gateway.get("")).json).toEqual({ files: [] });
 });
 
-test("a head tells of a file without its bytes, and says for what part there is none", async () => {
+test("a head tells of a file without its bytes, also where it asks for a part of them", async () => {
   await using gateway = await startWithFiles();
   const path = `/v1/files/${handleOf(await gateway.put("data.csv", "a,b\n1,2\n"))}`;
   const head = await gateway.send({ method: "HEAD", path, headers: bearer("ann-token") });
   expect(head).toMatchObject({ status: 200, text: "", headers: { "content-length": "8", "accept-ranges": "bytes" } });
+  const ofPart = { method: "HEAD", path, headers: { ...bearer("ann-token"), range: "bytes=8-" } };
+  expect((await gateway.send(ofPart)).status).toBe(200);
   const post = await gateway.send({ method: "POST", path, headers: bearer("ann-token") }, "x");
   expect(post).toMatchObject({ status: 405, headers: { allow: "GET, HEAD, DELETE" } });
 });

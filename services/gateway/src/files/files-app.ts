@@ -59,7 +59,7 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
       if (unknown.length > 0)
         throw new ToolError(
           ToolErrorCode.InvalidArguments,
-          `Cannot keep the file: the query may have a name, and no ${unknown.map((name) => JSON.stringify(name.slice(0, 80))).join(", ")}`,
+          `Cannot keep the file: the query takes only "name", not ${unknown.map((name) => JSON.stringify(name.slice(0, 80))).join(", ")}`,
         );
       const visit = c.get("visit");
       const file = {
@@ -84,7 +84,8 @@ export function fileDoors(files: FileStore, { self, headers, stallMs }: FileDoor
       const { handle, key } = file;
       const { facts, read } = await files.open({ owner: ownerOf(c), handle, key });
       // Files have no validators, so no condition of If-Range can hold.
-      const asked = c.req.header("if-range") === undefined ? c.req.header("range") : undefined;
+      const isWhole = c.req.method === "HEAD" || c.req.header("if-range") !== undefined;
+      const asked = isWhole ? undefined : c.req.header("range");
       c.header("content-range", `bytes */${facts.size}`); // of a refusal: what is sent has headers of its own
       const range = rangeOf(asked, facts.size);
       const answer: Record<string, string> = {

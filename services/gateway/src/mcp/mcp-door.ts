@@ -55,6 +55,7 @@ export function mcpDoor(
       });
     }
     const controller = new AbortController();
+    if (outgoing.closed) controller.abort();
     outgoing.once("close", () => {
       if (!outgoing.writableFinished) controller.abort(); // after its answer there is nothing to cancel
     });
