@@ -17,6 +17,19 @@ test("a process bounds what all owners keep together: what the one with most kee
   expect(await memory.of("one").get("session/a/x")).toBeDefined();
 });
 
+test("an owner that writes when all it had has expired keeps what it writes", async () => {
+  vi.useFakeTimers();
+  try {
+    await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
+    await memory.of("one").set("session/a/x", "x".repeat(6_000), { ttlMs: 1_000 });
+    vi.advanceTimersByTime(2_000);
+    await memory.of("one").set("session/a/y", "y".repeat(6_000));
+    expect(await memory.of("one").get("session/a/y")).toBeDefined();
+  } finally {
+    vi.useRealTimers();
+  }
+});
+
 test("what has expired is let go of although nobody asks for it", async () => {
   vi.useFakeTimers();
   try {

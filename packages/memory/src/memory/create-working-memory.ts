@@ -21,7 +21,7 @@ export function createWorkingMemory(limits: Partial<MemoryLimits> = {}): Working
   const owners = new Map<string, OwnedEntries>();
   const bounds = { ...DEFAULT_LIMITS, ...limits };
 
-  /** @param writer who is about to put entries, and so stays also if all it had has expired */
+  /** @param writer the owner that is about to write: kept even if all its entries have expired */
   function sweep(writer?: OwnedEntries): void {
     for (const [owner, entries] of owners) {
       entries.sweep();

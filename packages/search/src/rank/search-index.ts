@@ -215,12 +215,13 @@ export class SearchIndex {
   ): number {
     const own = variants[0]?.[0] ?? "";
     const most = idfOf(this.#documents.size, this.#postingsOf(own).get(own)?.size ?? 1);
-    const known = variants.filter(([term]) => this.#postingsOf(term).has(term));
+    const known = variants.flatMap(([term, share]) => {
+      const posting = this.#postingsOf(term).get(term);
+      return posting === undefined ? [] : [[posting, share] as const];
+    });
     if (known.length === 0) return most;
     const [best, rarest, named] = [new Map<number, number>(), new Map<number, number>(), new Set<number>()];
-    for (const [term, share] of known) {
-      const posting = this.#postingsOf(term).get(term);
-      if (posting === undefined) continue;
+    for (const [posting, share] of known) {
       const idf = idfOf(this.#documents.size, posting.size);
       for (const [slot, counts] of posting) {
         const norms = this.#slots[slot]?.norms ?? [];

@@ -8,7 +8,7 @@ export function pending(run: Run): ToolError {
   const { toolName, toolCallId, state, isKept, hasStarted, runId } = run;
   const waits = state === RunState.Parked ? `waits for ${waitedFor(run)}` : "has not ended yet";
   const then = isKept
-    ? `The call is kept, and its result comes under its id ${JSON.stringify(toolCallId)}. Do not make another call of it.`
+    ? `The call is kept, and its result comes later, under the id ${JSON.stringify(toolCallId)}. Do not call the tool again for it.`
     : run.handle === undefined
       ? "Nothing was run, and nothing will be. Call it again if it is still wanted."
       : `It ${fate(run).words}.`;

@@ -239,7 +239,7 @@ export class ToolEndpoint implements AsyncDisposable {
   }
 }
 
-/** The words of a request that the making of its server needs. */
+/** The facts of a request that the making of its server needs. */
 interface RequestFacts {
   readonly caller?: string | undefined;
   /** The tool that it calls. */
