@@ -19,6 +19,7 @@ export function curvesSvg(curves: readonly Curve[]): string {
     return `<g transform="translate(${x} ${y})">\n${panelOf(curve)}\n</g>`;
   });
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" font-family="sans-serif" font-size="11" fill="#333">
+<title>How a system grows with its callers, services and tools</title>
 <rect width="${width}" height="${height}" fill="#fff"/>
 ${panels.join("\n")}
 </svg>

@@ -28,7 +28,7 @@ ${[...lines].join("\n")}
 
 ${limits.join("\n")}
 
-A limit is a size that fails, that keeps more than half of the ${cpus().length} cores busy while nobody calls, or that has less than half of the calls/s of a smaller one.`;
+A size is a limit if it fails, or has less than half of the calls/s of a smaller one. So is one that keeps more than half of the ${cpus().length} cores busy while nobody calls.`;
 }
 
 function lineOf(row: GrowthRow): string {

@@ -86,7 +86,7 @@ export async function measureGrowth(
 function limitOf({ idleCores, callsPerSecond, discoveryPerSecond }: GrowthRow, smaller: readonly GrowthRow[]) {
   const idle = sumOf(Object.values(idleCores));
   if (idle > IDLE_SHARE * cpus().length)
-    return `while nobody calls, ${idle.toFixed(2)} of ${cpus().length} cores are busy, most of them with ${busiestOf(idleCores)}: ${discoveryPerSecond.toFixed(0)} heartbeats/s reach callers`;
+    return `${idle.toFixed(2)} of ${cpus().length} cores are busy without calls, most of them with ${busiestOf(idleCores)}: ${discoveryPerSecond.toFixed(0)} heartbeats/s`;
   const best = Math.max(0, ...smaller.map((row) => row.callsPerSecond));
   return callsPerSecond < CALLS_SHARE * best
     ? `${callsPerSecond.toFixed(0)} calls/s are less than half of the ${best.toFixed(0)} of a smaller size`
