@@ -18,7 +18,7 @@ export function growthSection(
     ({ grows, limit, rows }) =>
       `- **More ${grows}**: ${limit === undefined ? `no limit up to ${rows.at(-1)?.[grows].toLocaleString("en-US")}` : `the first limit is at ${limit[grows].toLocaleString("en-US")}, where ${limit.why}`}.`,
   );
-  return `Each row is a system of its own on this machine, with one RabbitMQ and no Redis. The tools are read-only, do nothing and have descriptions of 850 characters. A process has up to 25 services or 250 callers, each with a connection of its own.
+  return `Each row is a system of its own on this machine, with one RabbitMQ and no Redis. The tools are read-only and do nothing. Each has a description of 850 characters. A process has up to 25 services or 250 callers, each with a connection of its own.
 Ready: from the start of the processes until a caller knows each tool, and then until each caller does. A minute without calls is taken from ${idleMs / 1_000} s of them. Then each caller has one call out, for ${loopMs / 1_000} s.
 Memory per caller: what its process and the broker have more. The row names the part that takes most of the processor while nobody calls, and while all call.
 

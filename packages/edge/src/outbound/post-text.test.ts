@@ -26,6 +26,7 @@ test.each([
   ["zstd", zstdCompressSync],
   ["gzip, br", (text: string) => brotliCompressSync(gzipSync(text))],
   ["identity", Buffer.from],
+  ["constructor", Buffer.from],
 ])("what a server answers is read where it is packed as %s", async (encoding, pack) => {
   const url = await serve(async (request, response) => {
     const said = `${request.method} ${request.headers["content-type"]} ${await text(request)}`;
@@ -84,6 +85,12 @@ test("a post that is aborted ends at once, also where its connection is not ther
 
   await expect(post(url, controller.signal)).rejects.toThrow("enough");
   await expect(post(url, controller.signal)).rejects.toThrow("enough");
+});
+
+test("an answer that is packed more often than anybody packs is not unpacked", async () => {
+  const packedAs = Array(200).fill("gzip").join(", ");
+  const url = await serve((_, response) => response.writeHead(200, { "content-encoding": packedAs }).end("x"));
+  await expect(post(url)).rejects.toMatchObject({ cause: { message: "more than 5 content encodings" } });
 });
 
 test("what nobody reads ends no process, also where it is not packed as it says", async () => {

@@ -25,13 +25,15 @@ export interface PostAnswer {
 const GZIP = { flush: constants.Z_SYNC_FLUSH, finishFlush: constants.Z_SYNC_FLUSH };
 const BROTLI = { flush: constants.BROTLI_OPERATION_FLUSH, finishFlush: constants.BROTLI_OPERATION_FLUSH };
 /** What we ask for, and what a server may use although nobody asked. */
-const UNPACKED: Readonly<Record<string, () => Transform>> = {
-  gzip: () => createGunzip(GZIP),
-  "x-gzip": () => createGunzip(GZIP),
-  br: () => createBrotliDecompress(BROTLI),
-  deflate: () => createInflate(GZIP),
-  zstd: () => createZstdDecompress(),
-};
+const UNPACKED: ReadonlyMap<string, () => Transform> = new Map([
+  ["gzip", () => createGunzip(GZIP)],
+  ["x-gzip", () => createGunzip(GZIP)],
+  ["br", () => createBrotliDecompress(BROTLI)],
+  ["deflate", () => createInflate(GZIP)],
+  ["zstd", () => createZstdDecompress()],
+]);
+/** Each costs memory before a byte has come. `fetch` has the same bound. */
+const MAX_ENCODINGS = 5;
 /** As `fetch` has it, so that all requests to a server go by one protocol. The types of the library lack it. */
 const HTTP_1: object = { allowH2: false };
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -62,13 +64,18 @@ export async function postText(url: URL, { headers, body, signal, guard }: TextP
     packed.destroy();
     throw new TypeError("fetch failed", { cause: new Error("unexpected redirect") });
   }
-  return { status, headers: toHeaders(given), body: unpacked(packed, String(given["content-encoding"] ?? "")) };
+  const encodings = String(given["content-encoding"] ?? "").split(",");
+  if (encodings.length > MAX_ENCODINGS) {
+    packed.destroy();
+    throw new TypeError("fetch failed", { cause: new Error(`more than ${MAX_ENCODINGS} content encodings`) });
+  }
+  return { status, headers: toHeaders(given), body: unpacked(packed, encodings) };
 }
 
 /** @param encodings in the order in which they were applied, as the header has them */
-function unpacked(packed: Readable, encodings: string): Readable {
-  return encodings.split(",").reduceRight((inner: Readable, name) => {
-    const unpack = UNPACKED[name.trim().toLowerCase()];
+function unpacked(packed: Readable, encodings: readonly string[]): Readable {
+  return encodings.reduceRight((inner: Readable, name) => {
+    const unpack = UNPACKED.get(name.trim().toLowerCase());
     if (unpack === undefined) return inner;
     const content = unpack();
     content.on("error", () => {}); // as above

@@ -1,4 +1,4 @@
-import { expect, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { testWorkingMemory } from "../conformance.ts";
 import { createWorkingMemory } from "./create-working-memory.ts";
 
@@ -19,25 +19,19 @@ test("a process bounds what all owners keep together: what the one with most kee
 
 test("an owner that writes when all it had has expired keeps what it writes", async () => {
   vi.useFakeTimers();
-  try {
-    await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
-    await memory.of("one").set("session/a/x", "x".repeat(6_000), { ttlMs: 1_000 });
-    vi.advanceTimersByTime(2_000);
-    await memory.of("one").set("session/a/y", "y".repeat(6_000));
-    expect(await memory.of("one").get("session/a/y")).toBeDefined();
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+  await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
+  await memory.of("one").set("session/a/x", "x".repeat(6_000), { ttlMs: 1_000 });
+  vi.advanceTimersByTime(2_000);
+  await memory.of("one").set("session/a/y", "y".repeat(6_000));
+  expect(await memory.of("one").get("session/a/y")).toBeDefined();
 });
 
 test("what has expired is let go of although nobody asks for it", async () => {
   vi.useFakeTimers();
-  try {
-    await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
-    await memory.of("one").set("session/a/x", "x".repeat(6_000), { ttlMs: 1_000 });
-    vi.advanceTimersByTime(31_000);
-    await memory.of("two").set("session/a/x", "x".repeat(6_000));
-  } finally {
-    vi.useRealTimers();
-  }
+  onTestFinished(() => void vi.useRealTimers());
+  await using memory = createWorkingMemory({ maxTotalBytes: 10_000 });
+  await memory.of("one").set("session/a/x", "x".repeat(6_000), { ttlMs: 1_000 });
+  vi.advanceTimersByTime(31_000);
+  await memory.of("two").set("session/a/x", "x".repeat(6_000));
 });
